@@ -229,6 +229,11 @@ class Patience(AbstractBackoff):
         return float(min(0.1 * 2 ** min(failures, 10), LONGEST_PAUSE))
 
 
+def pause_after(error: Exception, failures: int, config: Config) -> float:
+    """Return the seconds until the next attempt after an error of the store or the queue, which is handled now."""
+    return Patience("store" if isinstance(error, DBAPIError) else "queue", config).compute(failures)
+
+
 def wait_for(part: str, config: Config, look: Callable[[], _T], errors: tuple[type[Exception], ...]) -> _T:
     """Return what `look` does, called again and again until it raises none of these errors; SIGTERM ends the process.
 

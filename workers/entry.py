@@ -14,8 +14,8 @@ from sqlalchemy.exc import OperationalError
 from service import monitoring
 from service.config import load_config
 from service.context import Context, open_context
-from service.logs import Log, at_work, fault
-from service.process import memory_limit
+from service.logs import Log, at_work, configure_logs, fault
+from service.process import memory_limit, private_umask
 from service.queue import KIND, LIVE, REDIS_ERRORS, RUN
 from service.store import runs
 from service.store.runs import Piece
@@ -56,6 +56,16 @@ class HideDetails:
 def process_context() -> Context:
     """Return the context of this process; made before the fork, connected after it."""
     return open_context(load_config())
+
+
+def begun_process(kind: str) -> Context:
+    """Return the context of a process that begins: its files are private, its log and traces set up."""
+    private_umask()
+    configure_logs(load_config())
+    context = process_context()
+    context.meters.process = kind
+    monitoring.configure_traces(context.config.otlp_endpoint, kind)
+    return context
 
 
 def begin_next() -> None:

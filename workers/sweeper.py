@@ -7,17 +7,15 @@ from datetime import timedelta
 
 from sqlalchemy.exc import DBAPIError
 
-from service.config import load_config
 from service.context import REPORT_SECONDS, Context
-from service.logs import Log, configure_logs, fault
-from service.monitoring import configure_traces
-from service.process import Patience, Stop, beat, private_umask, stop_signal, wait_for_store
+from service.logs import Log, fault
+from service.process import Stop, beat, pause_after, stop_signal, wait_for_store
 from service.queue import REDIS_ERRORS, RUN_QUEUES, Pulse
 from service.store import comparisons, jobs, runs, score_records, submissions, tokens
 from service.store.database import require_current_schema
 from service.usecases.events import Postman
 from service.usecases.scoring import gold
-from workers.entry import give_back, most_anonymous, peek, process_context
+from workers.entry import begun_process, give_back, most_anonymous, peek
 
 INTERVAL = 1.0
 """Seconds between two sweeps."""
@@ -116,17 +114,12 @@ def deliver(context: Context, stop: Stop) -> None:
 
 def main() -> None:
     """Sweep until a signal; while Redis or the store is not available, wait for it."""
-    private_umask()
-    config = load_config()
-    configure_logs(config)
-    context = process_context()
-    context.meters.process = "sweeper"
-    configure_traces(config.otlp_endpoint, "sweeper")
+    context = begun_process("sweeper")
+    config = context.config
     wait_for_store(config, context.store, require_current_schema)
     sweeper = Sweeper(context)
     stop = stop_signal()
     threading.Thread(target=deliver, args=(context, stop), daemon=True, name="webhooks").start()
-    pauses = {"queue": Patience("queue", config), "store": Patience("store", config)}
     failures = 0
     while not stop.wait(INTERVAL):
         beat(config)
@@ -135,7 +128,7 @@ def main() -> None:
             failures = 0
         except (*REDIS_ERRORS, DBAPIError) as error:
             failures += 1
-            pauses["store" if isinstance(error, DBAPIError) else "queue"].compute(failures)
+            pause_after(error, failures, config)
 
 
 if __name__ == "__main__":

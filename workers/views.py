@@ -17,13 +17,13 @@ from time import monotonic, perf_counter
 from rq.timeouts import JobTimeoutException, UnixSignalDeathPenalty
 from sqlalchemy.exc import DBAPIError
 
-from service.config import Config, load_config
+from service.config import Config
 from service.context import Context, report_counts
 from service.errors import ServiceError
-from service.logs import Log, configure_logs
+from service.logs import Log
 from service.monitoring import VIEWS as SECONDS_OF_VIEWS
-from service.monitoring import configure_traces, span
-from service.process import Patience, Stop, beat, memory_limit, private_umask, stop_signal, wait_for_store
+from service.monitoring import span
+from service.process import Stop, beat, memory_limit, pause_after, stop_signal, wait_for_store
 from service.queue import REDIS_ERRORS
 from service.store import views
 from service.store.artifacts import pack_json
@@ -32,7 +32,7 @@ from service.store.views import Waiting
 from service.usecases.views.asking import ENDED, VIEWS, Question, error_record
 from service.usecases.views.making import Maker
 from treescore.core.registry import load_all
-from workers.entry import HideDetails, WorkFailed, process_context
+from workers.entry import HideDetails, WorkFailed, begun_process
 
 INTERVAL = 1.0
 """Seconds without a wake-up after which the process looks for views by itself."""
@@ -171,7 +171,6 @@ def limited(config: Config) -> Iterator[None]:
 
 def run(context: Context, process: Views, stop: Stop) -> None:
     """Make views until `stop` is set; while Redis or the store is not available, look for them now and then."""
-    pauses = {part: Patience(part, context.config) for part in ("queue", "store")}
     failures, worked = 0, monotonic()
     while not stop.wait(0):
         try:
@@ -187,17 +186,13 @@ def run(context: Context, process: Views, stop: Stop) -> None:
                     wakes.wait(INTERVAL)
         except (*REDIS_ERRORS, DBAPIError) as error:
             failures += 1
-            stop.wait(pauses["store" if isinstance(error, DBAPIError) else "queue"].compute(failures))
+            stop.wait(pause_after(error, failures, context.config))
 
 
 def main() -> None:
     """Make views until a signal."""
-    private_umask()
-    config = load_config()
-    configure_logs(config)
-    context = process_context()
-    context.meters.process = "views"
-    configure_traces(config.otlp_endpoint, "views")
+    context = begun_process("views")
+    config = context.config
     load_all()
     wait_for_store(config, context.store, require_current_schema)
     stop = stop_signal()

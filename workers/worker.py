@@ -22,11 +22,10 @@ import rq
 from rq.exceptions import StopRequested
 
 from service import monitoring
-from service.config import load_config
 from service.context import Context
-from service.logs import at_work, configure_logs
-from service.monitoring import Meters, configure_traces
-from service.process import Patience, beat, die_with_parent, private_umask, wait_for, wait_for_store
+from service.logs import at_work
+from service.monitoring import Meters
+from service.process import Patience, beat, die_with_parent, wait_for, wait_for_store
 from service.queue import BULK, KERNELS, LIVE, REDIS_ERRORS, RUN, RUN_QUEUES, SERIALIZER, WORKER_LIVES
 from service.store import jobs, runs, texts
 from service.store.database import RollbackStore, require_current_schema
@@ -37,7 +36,7 @@ from service.usecases.scoring import gold
 from treescore.core import jit
 from treescore.core.registry import load_all
 from treescore.warm import warm
-from workers.entry import left_behind, next_work, peek, process_context
+from workers.entry import begun_process, left_behind, next_work, peek
 
 NICE = {LIVE: 10, BULK: 15}
 """How much these processes stand back: readers wait for the API and for the process of views."""
@@ -199,12 +198,7 @@ def main() -> None:
     parser.add_argument("--burst", action="store_true", help="end when the queue is empty")
     arguments = parser.parse_args()
     os.nice(NICE[arguments.queue])
-    private_umask()
-    config = load_config()
-    configure_logs(config)
-    context = process_context()
-    context.meters.process = "worker"
-    configure_traces(config.otlp_endpoint, "worker")
+    context = begun_process("worker")
     prepared(context, arguments.queue).work(burst=arguments.burst, logging_level="WARNING")
 
 

@@ -33,7 +33,7 @@ from service.store.tokens import Token
 from service.team_table import load_teams, tokens_csv
 from service.usecases import checks, retention, tokens
 from service.usecases.benchmarks.teams import create_teams
-from service.usecases.checks import Level, worst
+from service.usecases.checks import Finding, Level, worst
 from service.usecases.retention import Scope, back_up, back_up_first
 from service.usecases.runs import moment
 from service.usecases.tokens import OPERATOR, token_document
@@ -57,6 +57,17 @@ def config_of(data_dir: Path | None) -> Config:
 
 
 @contextmanager
+def opened(config: Config) -> Iterator[Context]:
+    """Open a context, and close it at the end."""
+    context = open_context(config)
+    try:
+        yield context
+    finally:
+        context.store.close()
+        context.queue.redis.close()
+
+
+@contextmanager
 def existing_store(config: Config, *, current: bool = True) -> Iterator[Context]:
     """Open a store that is there; nothing is created.
 
@@ -71,14 +82,10 @@ def existing_store(config: Config, *, current: bool = True) -> Iterator[Context]
     file = file_of_url(make_url(config.database_url))
     if file is not None and not file.exists():
         raise CouldNotTell(f"No store at {file}. Set --data-dir or TREESCORE_DATABASE_URL.")
-    context = open_context(config)
-    try:
+    with opened(config) as context:
         if current:
             require_current_schema(context.store)
         yield context
-    finally:
-        context.store.close()
-        context.queue.redis.close()
 
 
 def show_document(document: Mapping[str, object], lines: Sequence[str], *, as_json: bool) -> None:
@@ -169,17 +176,9 @@ def backup(file: Path, data_dir: Path | None, *, as_json: bool) -> None:
     with existing_store(config, current=False) as context:
         made = back_up(config, context.store, file)
     rows = {name: content.rows for name, content in made.manifest.tables.items()}
-    document = {
-        "file": str(made.file.absolute()),
-        "bytes": made.size,
-        "digest": made.manifest.digest,
-        "created_at": made.manifest.created_at,
-        "treescore": made.manifest.treescore,
-        "schema": made.manifest.schema,
-        "source": made.manifest.source,
-        "files": sorted(made.manifest.files),
-        "rows": rows,
-    }
+    shown = {name: getattr(made.manifest, name) for name in ("digest", "created_at", "treescore", "schema", "source")}
+    document = {"file": str(made.file.absolute()), "bytes": made.size, **shown}
+    document |= {"files": sorted(made.manifest.files), "rows": rows}
     counted = ", ".join(f"{rows[name]} {name}" for name in SHOWN if name in rows)
     lines = [
         f"Backed up to {made.file} ({size(made.size)}): {counted}.",
@@ -250,12 +249,9 @@ def check(ctx: click.Context, data_dir: Path | None, *, every: bool, as_json: bo
     config = config_of(data_dir)
     with existing_store(config, current=False) as context:
         findings = list(checks.check(context, every=every))
-    level = worst(findings)
-    document = {"state": level, "findings": [finding._asdict() for finding in findings]}
     wrong = sum(finding.level is Level.WRONG for finding in findings)
     summary = f"{wrong} things are wrong." if wrong else "Nothing is wrong."
-    show_document(document, [*(finding.line for finding in findings), summary], as_json=as_json)
-    ctx.exit({Level.WRONG: WRONG, Level.UNKNOWN: UNKNOWN}.get(level, FINE))
+    _show_findings(ctx, findings, [summary], {}, as_json=as_json)
 
 
 @click.command()
@@ -321,19 +317,18 @@ def doctor(ctx: click.Context, data_dir: Path | None, *, as_json: bool) -> None:
     file = file_of_url(make_url(config.database_url))
     if file is not None and not file.parent.is_dir():
         raise CouldNotTell(f"{file.parent} does not exist. Set --data-dir or TREESCORE_DATABASE_URL.")
-    context = open_context(config)
-    try:
+    with opened(config) as context:
         findings = list(checks.diagnose(context))
-    finally:
-        context.store.close()
-        context.queue.redis.close()
+    _show_findings(ctx, findings, (), {"configuration": checks.shown_config(config)}, as_json=as_json)
+
+
+def _show_findings(
+    ctx: click.Context, findings: Sequence[Finding], lines: Sequence[str], more: Mapping[str, object], *, as_json: bool
+) -> None:
+    """Print findings, lines that sum them up and further members of the document; exit as the worst one says."""
     level = worst(findings)
-    document = {
-        "state": level,
-        "configuration": checks.shown_config(config),
-        "findings": [finding._asdict() for finding in findings],
-    }
-    show_document(document, [finding.line for finding in findings], as_json=as_json)
+    document = {"state": level, **more, "findings": [finding._asdict() for finding in findings]}
+    show_document(document, [*(finding.line for finding in findings), *lines], as_json=as_json)
     ctx.exit({Level.WRONG: WRONG, Level.UNKNOWN: UNKNOWN}.get(level, FINE))
 
 

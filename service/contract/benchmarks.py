@@ -91,6 +91,15 @@ class PartGold(Request):
 
 
 Part: TypeAlias = Annotated[PartGold, PartField]
+Errors: TypeAlias = Annotated[
+    str,
+    OneOf(requests.ERRORS),
+    Says(
+        description="What becomes of sentences without a usable output: `zero` charges their full weight in every "
+        "score, `exclude` leaves them out as far as the metrics do, and rows that lack sentences rank last. The "
+        "parameter `errors` of a metric decides for that metric."
+    ),
+]
 Limit: TypeAlias = Annotated[int, fields.bounded(0, requests.MAX_QUOTA, "bad-quota")]
 
 
@@ -238,11 +247,7 @@ class BenchmarkRequest(BenchmarkChanges):
     """A benchmark with its first revision.
 
     Attributes:
-        transforms: Preprocessing for all metrics, in this order.
         main_score: Address of the score that ranks; the default is the main score of the first metric.
-        errors: What becomes of sentences without a usable output: `zero` charges their full weight in every score,
-            `exclude` leaves them out as far as the metrics do, and rows that lack sentences rank last. The parameter
-            `errors` of a metric decides for that metric.
         parts: Test files by name (1 to 64 letters, digits, `_`, `-`, `.`; not `macro` or `pooled`); at least one.
     """
 
@@ -252,7 +257,7 @@ class BenchmarkRequest(BenchmarkChanges):
     transforms: common.Transforms = ()
     metrics: common.Metrics
     main_score: common.Name | None = None
-    errors: Annotated[str, OneOf(requests.ERRORS)] = "zero"
+    errors: Errors = "zero"
     parts: Mapping[str, Part]
 
 
@@ -263,11 +268,7 @@ class RevisionRequest(Request):
     Attributes:
         reason: Why gold or metrics change, for organisers (and for all who may read gold).
         public_reason: What all who may see the revision read of the change.
-        transforms: Preprocessing for all metrics, in this order.
         main_score: Address of the score that ranks; the default is the main score of the first metric.
-        errors: What becomes of sentences without a usable output: `zero` charges their full weight in every score,
-            `exclude` leaves them out as far as the metrics do, and rows that lack sentences rank last. The parameter
-            `errors` of a metric decides for that metric.
         parts: Parts with new gold; null removes a part.
         dry_run: Whether to compute the rank changes without activating the revision.
     """
@@ -278,7 +279,7 @@ class RevisionRequest(Request):
     transforms: common.Transforms | None = None
     metrics: common.Metrics | None = None
     main_score: common.Name | None = None
-    errors: Annotated[str, OneOf(requests.ERRORS)] | None = None
+    errors: Errors | None = None
     parts: Mapping[str, Part | None] | None = None
     dry_run: bool = False
 
@@ -353,7 +354,6 @@ class Benchmark(TypedDict):
     """A benchmark, with its active revision.
 
     Attributes:
-        transforms: Preprocessing for all metrics, in this order.
         feedback_after_closing: Feedback level after closing; null keeps the level.
         rounding: Rounding step of the level `rounded`; null means 0.01.
         publish_input: Whether the words of gold are published: `words` as the tokens of gold, `text` as running
@@ -398,7 +398,6 @@ class Revision(TypedDict):
 
     Attributes:
         reason: For organisers, and for all who may read gold.
-        transforms: Preprocessing for all metrics, in this order.
         moved: Rank changes, the largest first; null before scoring, or if you may not see them.
         warnings: What the scoring gives reason to warn of, parts of few sentences, and earlier revisions whose gold
             differs in few sentences; for organisers.

@@ -111,7 +111,11 @@ Format: TypeAlias = Annotated[
 Transform: TypeAlias = Annotated[
     Json, name_or(TransformEntry), Named("Transform", "Name of a transform, or an object with the name and parameters.")
 ]
-Transforms: TypeAlias = Annotated[Sequence[Transform], length(None, MAX_TRANSFORMS, "transforms")]
+Transforms: TypeAlias = Annotated[
+    Sequence[Transform],
+    length(None, MAX_TRANSFORMS, "transforms"),
+    Says(description="Preprocessing for all metrics, in this order."),
+]
 
 
 @closed

@@ -14,6 +14,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from itertools import islice
+from math import inf
 from typing import Any, ClassVar, Generic, Self, TypedDict, TypeVar, Unpack
 
 from marshmallow import INCLUDE, RAISE, Schema, ValidationError, fields, post_load, validate
@@ -321,36 +322,47 @@ def component(name: str) -> dict[str, object]:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-class Name(Checked):
+class CheckedText(Checked):
+    """A field whose string one function checks."""
+
+    def check(self, value: object) -> object:
+        """A string of that form."""
+        if not isinstance(value, str):
+            raise wrong_type("a string")
+        return self.check_text(value)
+
+    def check_text(self, value: str) -> object:
+        """Return the string if it is valid.
+
+        Raises:
+            ValidationError: it is not.
+        """
+        raise NotImplementedError
+
+
+class Name(CheckedText):
     """A name that people read: no control characters, not empty, of bounded length."""
 
     shape: ClassVar[Shape] = {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
 
-    def check(self, value: object) -> object:
+    def check_text(self, value: str) -> object:
         """A string that can be printed in one line."""
-        if not isinstance(value, str):
-            raise wrong_type("a string")
         if not is_name(value):
             raise ValidationError([Fault("bad-name", NAME_RULE)])
         return value
 
 
-class Slug(Checked):
+class Slug(CheckedText):
     """An id that is part of a URL."""
 
     pattern = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
+    shape: ClassVar[Shape] = {"type": "string", "pattern": f"^{pattern.pattern}$"}
 
-    def check(self, value: object) -> object:
+    def check_text(self, value: str) -> object:
         """Letters, digits, `_`, `-` and `.`."""
-        if not isinstance(value, str):
-            raise wrong_type("a string")
         if not self.pattern.fullmatch(value):
             raise ValidationError([Fault("bad-id", ID_FORM)])
         return value
-
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {"type": "string", "pattern": f"^{self.pattern.pattern}$"}
 
 
 class Flag(Checked):
@@ -391,47 +403,55 @@ def bounded(least: int, most: int, code: str = "bad-value") -> Callable[..., Who
     return partial(Whole, least, most, code)
 
 
-class Step(Checked):
+class Positive(Checked):
+    """A number above 0, within the bounds of its shape.
+
+    Attributes:
+        words: on its upper bound.
+    """
+
+    words: ClassVar[str]
+
+    def check(self, value: object) -> object:
+        """A number, not a boolean."""
+        bounds: Mapping[str, Any] = self.shape
+        most, above = (bounds.get(name, inf) for name in ("maximum", "exclusiveMaximum"))
+        if isinstance(value, bool) or not isinstance(value, int | float) or not (0 < value <= most and value < above):
+            raise ValidationError([Fault("bad-value", f"This must be a number above 0 and {self.words}.")])
+        return value
+
+
+class Step(Positive):
     """The step to which scores are rounded."""
 
     shape: ClassVar[Shape] = {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
-
-    def check(self, value: object) -> object:
-        """A number above 0, at most 1."""
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
-            raise ValidationError([Fault("bad-value", "This must be a number above 0 and at most 1, as 0.01.")])
-        return value
+    words = "at most 1, as 0.01"
 
 
-class Margin(Checked):
+class Margin(Positive):
     """A margin of non-inferiority, in units of the score."""
 
     shape: ClassVar[Shape] = {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_MARGIN}
+    words = f"at most {MAX_MARGIN}, in units of the score, as 0.01"
 
     def check(self, value: object) -> object:
-        """A number above 0, at most MAX_MARGIN."""
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MAX_MARGIN:
-            detail = f"This must be a number above 0 and at most {MAX_MARGIN}, in units of the score, as 0.01."
-            raise ValidationError([Fault("bad-value", detail)])
-        return float(value)
+        """A number, as a float."""
+        return float(super().check(value))  # type: ignore[arg-type]
 
 
-class Fraction(Checked):
+class Fraction(Positive):
     """A share of a whole, which leaves some of it."""
 
     shape: ClassVar[Shape] = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
-
-    def check(self, value: object) -> object:
-        """A number above 0 and below 1."""
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-            raise ValidationError([Fault("bad-value", "This must be a number above 0 and below 1, as 0.5.")])
-        return value
+    words = "below 1, as 0.5"
 
 
 class Mapped(Checked):
-    """An object of values of one field, by name; the use-case checks the names."""
+    """An object of values of one field, by name; the use-case checks the names, unless `named`."""
 
     shape: ClassVar[Shape] = {"type": "object"}
+    expected: ClassVar[str] = "an object"
+    named: ClassVar[bool] = False
 
     def __init__(self, inner: fields.Field[Any], **options: Unpack[FieldOptions]) -> None:
         super().__init__(**options)
@@ -440,11 +460,13 @@ class Mapped(Checked):
     def check(self, value: object) -> object:
         """An object of what the field takes."""
         if not isinstance(value, dict):
-            raise wrong_type("an object")
+            raise wrong_type(self.expected)
         loaded: dict[str, object] = {}
         faults: dict[str, object] = {}
         for name, member in value.items():
             try:
+                if self.named:
+                    Name().deserialize(name)
                 loaded[name] = self.inner.deserialize(member)
             except ValidationError as error:
                 faults[name] = error.messages
@@ -541,31 +563,12 @@ class Column(Checked):
         return {"type": "array", "items": dict(self.entries.shape)}
 
 
-class Columns(Checked):
+class Columns(Mapped):
     """Columns by name."""
 
-    def __init__(self, column: Column, **options: Unpack[FieldOptions]) -> None:
-        super().__init__(**options)
-        self.column = column
-
-    def check(self, value: object) -> object:
-        """An object of columns."""
-        if not isinstance(value, dict):
-            raise wrong_type("an object of lists")
-        faults: dict[str, object] = {}
-        for name, entries in value.items():
-            try:
-                Name().deserialize(name)
-                self.column.deserialize(entries)
-            except ValidationError as error:
-                faults[name] = error.messages
-        if faults:
-            raise ValidationError(faults)
-        return value
-
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {"type": "object", "propertyNames": component("Name"), "additionalProperties": self.column.json_schema()}
+    shape: ClassVar[Shape] = {"type": "object", "propertyNames": component("Name")}
+    expected = "an object of lists"
+    named = True
 
 
 def item_column(name: str) -> Callable[..., Checked]:
@@ -577,16 +580,14 @@ def item_column(name: str) -> Callable[..., Checked]:
 _LINES = re.compile(r"[\t\r\n]")
 
 
-class Notes(Checked):
+class Notes(CheckedText):
     """Lines that people read."""
 
     shape: ClassVar[Shape] = {"type": "string", "maxLength": MAX_NOTES}
     most: ClassVar[int] = MAX_NOTES
 
-    def check(self, value: object) -> object:
+    def check_text(self, value: str) -> object:
         """A text of bounded length, of printable characters, tabs and line ends."""
-        if not isinstance(value, str):
-            raise wrong_type("a string")
         if len(value) > self.most or not all(map(str.isprintable, _LINES.split(value))):
             detail = f"This must be a text of at most {self.most} printable characters."
             raise ValidationError([Fault("bad-value", detail)])
@@ -600,15 +601,14 @@ class AboutText(Notes):
     most: ClassVar[int] = MAX_ABOUT
 
 
-class Address(Checked):
+class Address(CheckedText):
     """The address of a page that others follow: https, in ASCII, without a name and password."""
 
     pattern = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][A-Za-z0-9!#$%&'()*+,./:;=?@_~-]*)?", re.ASCII)
+    shape: ClassVar[Shape] = {"type": "string", "pattern": f"^{pattern.pattern}$", "maxLength": MAX_ADDRESS}
 
-    def check(self, value: object) -> object:
+    def check_text(self, value: str) -> object:
         """An address that begins with https://."""
-        if not isinstance(value, str):
-            raise wrong_type("a string")
         if len(value) > MAX_ADDRESS or not self.pattern.fullmatch(value):
             detail = (
                 f"This must be an address of at most {MAX_ADDRESS} characters that begins with https://, in ASCII, as "
@@ -616,7 +616,3 @@ class Address(Checked):
             )
             raise ValidationError([Fault("bad-address", detail)])
         return value
-
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of what `check` accepts."""
-        return {"type": "string", "pattern": f"^{self.pattern.pattern}$", "maxLength": MAX_ADDRESS}

@@ -116,7 +116,6 @@ class JobRequest(Request):
     Attributes:
         format: Format of gold, and of systems that name no format.
         systems: Their names must differ. The service limits their number (default 200).
-        transforms: Preprocessing for all metrics, in this order.
         significance: Settings of the tests between the systems. The default tests the main score of the first
             metric if there are two or more systems; `false` switches the tests off.
         agreement: Pairs of scores for which to compute the agreement over the sentences.

@@ -6,18 +6,18 @@ are all its scored submissions: everything that it has picked from, on the board
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from sqlalchemy import ColumnElement, Connection, LargeBinary, and_, delete, func, insert, literal, or_, select, true
 
 from service.requests import MACRO
-from service.store import artifacts
+from service.store import artifacts, score_records
 from service.store.comparisons import Question
 from service.store.runs import SUCCEEDED, UNFINISHED
-from service.store.score_records import Figures, Interval, Layout, Span, coverage_of, finite, interval_of, numbers
+from service.store.score_records import Figures, Interval, Layout, Span, finite, numbers
 from service.store.submissions import BoardEntry, links_of, on_board
 from service.store.tables import batches, board_comparisons, board_runs, runs, scores, submissions
 from treescore.core.arrays import FloatArray
@@ -39,16 +39,12 @@ def attempt_counts(
     c = submissions.c
     query = (
         select(c.team_id, func.count().label("number"))
-        .join(scores, _attempt_record(revision), isouter=True)
+        .join(scores, score_records.record_under(revision), isouter=True)
         .where(_scored_attempt(benchmark_id, until), c.team_id.is_not(None))
         .group_by(c.team_id)
         .having(func.count(c.withdrawn_at) + func.count(c.deleted_at) > 0 if taken_back else true())
     )
     return {row.team_id: row.number for row in db.execute(query)}
-
-
-def _attempt_record(revision: int) -> ColumnElement[bool]:
-    return (scores.c.submission_id == submissions.c.id) & (scores.c.revision == revision)
 
 
 def _scored_attempt(benchmark_id: str, until: datetime | None) -> ColumnElement[bool]:
@@ -160,24 +156,17 @@ def standings(
             c.id, c.team_id, c.role, c.chosen, c.finished_at, c.withdrawn_at, scores.c.covered, scores.c.rung,
             value.label("value"),
         )
-        .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=not scored_only)
+        .join(scores, score_records.record_under(revision), isouter=not scored_only)
         .where(on_board(benchmark_id, until, withdrawn_from))
         .order_by(c.id)
     )  # fmt: skip
     return [
         BoardEntry(
-            row.id,
-            row.team_id,
-            row.role,
-            row.chosen,
-            number_of(row.value),
-            coverage_of(row.covered),
-            rung=row.rung,
-            finished_at=row.finished_at,
-            withdrawn=row.withdrawn_at is not None,
+            row.id, row.team_id, row.role, row.chosen, number_of(row.value), score_records.coverage_of(row.covered),
+            rung=row.rung, finished_at=row.finished_at, withdrawn=row.withdrawn_at is not None,
         )
         for row in db.execute(query)
-    ]
+    ]  # fmt: skip
 
 
 def private_scores(
@@ -192,13 +181,17 @@ def private_scores(
         span: where the score is in the figures; None for the main score.
     """
     value = value_at(span, private=True)
-    found: dict[str, float | None] = {}
+    return {each: number_of(found) for each, found in _selected(db, submission_ids, revision, value)}
+
+
+def _selected(
+    db: Connection, submission_ids: Sequence[str], revision: int, column: ColumnElement[Any]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the submissions that have a record under a revision, each with a column of it."""
+    c = scores.c
     for some in batches(submission_ids):
-        query = select(scores.c.submission_id, value.label("value")).where(
-            scores.c.revision == revision, scores.c.submission_id.in_(some)
-        )
-        found |= {row.submission_id: number_of(row.value) for row in db.execute(query)}
-    return found
+        query = select(c.submission_id, column).where(c.revision == revision, c.submission_id.in_(some))
+        yield from (tuple(row) for row in db.execute(query))
 
 
 def details(
@@ -230,12 +223,12 @@ def details(
     for some in batches(submission_ids):
         query = (
             select(c.id, c.name, c.created_at, c.links, whole.label("row"), low.label("low"), high.label("high"))
-            .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=True)
+            .join(scores, score_records.record_under(revision), isouter=True)
             .where(c.id.in_(some))
         )
         for row in db.execute(query):
             values = {} if row.row is None else dict(zip(layout.addresses, map(finite, numbers(row.row)), strict=True))
-            interval = None if row.low is None else interval_of(numbers(row.low + row.high))
+            interval = None if row.low is None else score_records.interval_of(numbers(row.low + row.high))
             result[row.id] = RowDetails(row.name, row.created_at, values, interval, links_of(row.links))
     return result
 
@@ -251,40 +244,33 @@ def part_figures(
     columns = len(layout.addresses)
     last = layout.span(MACRO)
     whole = _cut(Span(1, last.start + last.length - 1), private=private)
-    found: dict[str, FloatArray] = {}
-    for some in batches(submission_ids):
-        query = select(scores.c.submission_id, whole.label("body")).where(
-            scores.c.revision == revision, scores.c.submission_id.in_(some)
-        )
-        for row in db.execute(query):
-            if row.body:
-                found[row.submission_id] = numbers(row.body).reshape(-1, columns)
-    return found
+    return {
+        each: numbers(body).reshape(-1, columns)
+        for each, body in _selected(db, submission_ids, revision, whole)
+        if body
+    }
 
 
 def figures(db: Connection, submission_ids: Sequence[str], revision: int, layout: Layout) -> dict[str, Figures]:
     """Read all figures, over the public share of a split test set, of submissions with a record under a revision."""
-    query = select(scores.c.submission_id, scores.c.figures).where(
-        scores.c.submission_id.in_(submission_ids), scores.c.revision == revision
-    )
-    return {row.submission_id: Figures.from_bytes(row.figures, layout) for row in db.execute(query)}
+    found = _selected(db, submission_ids, revision, scores.c.figures)
+    return {each: Figures.from_bytes(body, layout) for each, body in found}
 
 
 def get(db: Connection, benchmark_id: str, revision: int, key: str) -> BoardComparison | None:
     """Return one comparison, or None."""
     c = board_comparisons.c
-    query = select(c.run_id, c.board_version, c.document).where(
-        c.benchmark_id == benchmark_id, c.revision == revision, c.key == key
-    )
-    row = db.execute(query).one_or_none()
-    return None if row is None else BoardComparison(row.run_id, row.board_version, artifacts.unpack_json(row.document))
+    return _comparison(db, (c.benchmark_id == benchmark_id) & (c.revision == revision) & (c.key == key))
 
 
 def of_comparison(db: Connection, comparison_id: str) -> BoardComparison | None:
     """Return a board's comparison by the id of its question, or None."""
+    return _comparison(db, board_comparisons.c.comparison_id == comparison_id)
+
+
+def _comparison(db: Connection, where: ColumnElement[bool]) -> BoardComparison | None:
     c = board_comparisons.c
-    query = select(c.run_id, c.board_version, c.document).where(c.comparison_id == comparison_id).limit(1)
-    row = db.execute(query).one_or_none()
+    row = db.execute(select(c.run_id, c.board_version, c.document).where(where).limit(1)).one_or_none()
     return None if row is None else BoardComparison(row.run_id, row.board_version, artifacts.unpack_json(row.document))
 
 
@@ -293,18 +279,10 @@ def save(
 ) -> None:
     """Store a comparison and delete the one before."""
     remove(db, benchmark_id, revision, [key])
-    db.execute(
-        insert(board_comparisons).values(
-            benchmark_id=benchmark_id,
-            revision=revision,
-            key=key,
-            run_id=comparison.run_id,
-            board_version=comparison.board_version,
-            comparison_id=comparison.body["id"],
-            document=artifacts.pack_json(comparison.body),
-            created_at=now,
-        )
-    )
+    board = {"benchmark_id": benchmark_id, "revision": revision, "key": key}
+    made = {"run_id": comparison.run_id, "board_version": comparison.board_version, "created_at": now}
+    body = {"comparison_id": comparison.body["id"], "document": artifacts.pack_json(comparison.body)}
+    db.execute(insert(board_comparisons).values(board | made | body))
 
 
 def keys(db: Connection, benchmark_id: str, revision: int) -> list[str]:
@@ -317,15 +295,14 @@ def keys(db: Connection, benchmark_id: str, revision: int) -> list[str]:
 def remove(db: Connection, benchmark_id: str, revision: int, removed_keys: Sequence[str]) -> None:
     """Delete comparisons."""
     c = board_comparisons.c
-    db.execute(
-        delete(board_comparisons).where(c.benchmark_id == benchmark_id, c.revision == revision, c.key.in_(removed_keys))
-    )
+    removed = (c.benchmark_id == benchmark_id) & (c.revision == revision) & c.key.in_(removed_keys)
+    db.execute(delete(board_comparisons).where(removed))
 
 
 def set_run(db: Connection, board: BoardRun, run_id: str) -> None:
     """Note which run makes the comparisons of a board from now on."""
     db.execute(delete(board_runs).where(_board(board)))
-    db.execute(insert(board_runs).values(benchmark_id=board.benchmark_id, revision=board.revision, run_id=run_id))
+    db.execute(insert(board_runs).values(**board._asdict(), run_id=run_id))
 
 
 def of_run(db: Connection, run_id: str) -> BoardRun | None:
@@ -470,7 +447,7 @@ def system_members(
             c.id, func.coalesce(c.run_of, c.id).label("system"), c.deleted_at, c.withdrawn_at, scores.c.covered,
             value_at(span).label("value"), scores.c.submission_id.label("record"),
         )
-        .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=True)
+        .join(scores, score_records.record_under(revision), isouter=True)
         .where(
             c.benchmark_id == benchmark_id, c.state == SUCCEEDED, or_(c.run_of.is_not(None), c.id.in_(further)),
             true() if until is None else c.finished_at <= until,
@@ -480,7 +457,7 @@ def system_members(
     return [
         SystemMember(
             row.id, row.system, row.deleted_at is not None, row.withdrawn_at is not None, number_of(row.value),
-            coverage_of(row.covered), row.record is not None,
+            score_records.coverage_of(row.covered), row.record is not None,
         )
         for row in db.execute(query)
     ]  # fmt: skip

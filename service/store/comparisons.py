@@ -88,35 +88,22 @@ def listing(db: Connection, benchmark_id: str, after: str | None, limit: int) ->
 
 def unanswered(db: Connection, benchmark_id: str) -> int:
     """Count the unanswered questions of a benchmark."""
-    query = (
-        select(func.count())
-        .select_from(tables.comparisons)
-        .join(tables.runs, tables.runs.c.id == tables.comparisons.c.run_id)
-        .where(
-            tables.comparisons.c.benchmark_id == benchmark_id,
-            tables.comparisons.c.deleted_at.is_(None),
-            tables.runs.c.state.in_(UNFINISHED),
-        )
-    )
-    return tables.count(db, query)
+    c, run = tables.comparisons.c, tables.runs.c
+    query = select(func.count()).select_from(tables.comparisons).join(tables.runs, run.id == c.run_id)
+    of_it = (c.benchmark_id == benchmark_id) & c.deleted_at.is_(None) & run.state.in_(UNFINISHED)
+    return tables.count(db, query.where(of_it))
 
 
 def save_answer(db: Connection, comparison_id: str, document: Mapping[str, object]) -> None:
     """Store the answer, unless the comparison was deleted before."""
-    db.execute(
-        update(tables.comparisons)
-        .where(tables.comparisons.c.id == comparison_id, tables.comparisons.c.deleted_at.is_(None))
-        .values(document=artifacts.pack_json(document))
-    )
+    mine = (tables.comparisons.c.id == comparison_id) & tables.comparisons.c.deleted_at.is_(None)
+    db.execute(update(tables.comparisons).where(mine).values(document=artifacts.pack_json(document)))
 
 
 def begin_attempt(db: Connection, comparison_id: str, run_id: str, attempt: int) -> None:
     """Note the run of another attempt at a question that the service failed to answer, or whose answer was deleted."""
-    db.execute(
-        update(tables.comparisons)
-        .where(tables.comparisons.c.id == comparison_id)
-        .values(run_id=run_id, attempt=attempt, document=None, deleted_at=None)
-    )
+    begun = {"run_id": run_id, "attempt": attempt, "document": None, "deleted_at": None}
+    db.execute(update(tables.comparisons).where(tables.comparisons.c.id == comparison_id).values(begun))
 
 
 def note_ask(
@@ -162,11 +149,8 @@ def charged_on(db: Connection, benchmark_id: str, team_id: str, utc_day: str) ->
 def drop_ask(db: Connection, comparison_id: str, team_id: str, now: datetime) -> None:
     """Note that a team has deleted a comparison that it asked. What it cost stays counted."""
     c = tables.comparison_asks.c
-    db.execute(
-        update(tables.comparison_asks)
-        .where(c.comparison_id == comparison_id, c.team_id == team_id, c.dropped_at.is_(None))
-        .values(dropped_at=now)
-    )
+    mine = (c.comparison_id == comparison_id) & (c.team_id == team_id) & c.dropped_at.is_(None)
+    db.execute(update(tables.comparison_asks).where(mine).values(dropped_at=now))
 
 
 def erase(db: Connection, comparison_ids: Sequence[str], now: datetime) -> None:
@@ -174,9 +158,8 @@ def erase(db: Connection, comparison_ids: Sequence[str], now: datetime) -> None:
     ids = list(comparison_ids)
     c = tables.comparison_asks.c
     db.execute(update(tables.comparisons).where(tables.comparisons.c.id.in_(ids)).values(document=None, deleted_at=now))
-    db.execute(
-        update(tables.comparison_asks).where(c.comparison_id.in_(ids), c.dropped_at.is_(None)).values(dropped_at=now)
-    )
+    asked = c.comparison_id.in_(ids) & c.dropped_at.is_(None)
+    db.execute(update(tables.comparison_asks).where(asked).values(dropped_at=now))
 
 
 def naming(db: Connection, benchmark_id: str, submission_id: str) -> Sequence[str]:
@@ -197,16 +180,9 @@ def _compared(question: Question) -> set[str]:
 
 def finished_before(db: Connection, moment: datetime, limit: int) -> Sequence[str]:
     """List comparisons that were answered before a moment, without those that a board shows."""
-    behind = select(tables.board_comparisons.c.comparison_id).where(
-        tables.board_comparisons.c.comparison_id == tables.comparisons.c.id
-    )
-    query = (
-        select(tables.comparisons.c.id)
-        .join(tables.runs, tables.runs.c.id == tables.comparisons.c.run_id)
-        .where(tables.comparisons.c.deleted_at.is_(None), tables.runs.c.finished_at < moment, ~behind.exists())
-        .limit(limit)
-    )
-    return list(db.scalars(query))
+    c, run, shown = tables.comparisons.c, tables.runs.c, tables.board_comparisons.c.comparison_id
+    query = select(c.id).join(tables.runs, run.id == c.run_id).where(c.deleted_at.is_(None), run.finished_at < moment)
+    return list(db.scalars(query.where(~select(shown).where(shown == c.id).exists()).limit(limit)))
 
 
 def _comparison(row: tables.AnyRow) -> Comparison:

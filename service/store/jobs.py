@@ -118,10 +118,5 @@ def erase(db: Connection, job_ids: Sequence[str], now: datetime) -> None:
 
 def finished_before(db: Connection, moment: datetime, limit: int) -> Sequence[str]:
     """List jobs that ended before a moment and are not erased."""
-    query = (
-        select(jobs.c.id)
-        .join(runs, runs.c.id == jobs.c.id)
-        .where(jobs.c.deleted_at.is_(None), runs.c.finished_at < moment)
-        .limit(limit)
-    )
-    return list(db.scalars(query))
+    query = select(jobs.c.id).join(runs, runs.c.id == jobs.c.id)
+    return list(db.scalars(query.where(jobs.c.deleted_at.is_(None), runs.c.finished_at < moment).limit(limit)))

@@ -242,9 +242,10 @@ def save(db: Connection, record: ScoreRecord, bodies: PackedArtifacts) -> None:
     packed = tables.columns_of(record, document=artifacts.pack_json(record.document), covered=covered)
     del packed["private"]
     if record.private is not None:
-        packed["private_main"] = record.private.main
-        packed["private_figures"] = record.private.figures
-        packed["private_metrics"] = artifacts.pack_json(record.private.metrics)
+        metrics = artifacts.pack_json(record.private.metrics)
+        packed |= {
+            f"private_{name}": value for name, value in tables.columns_of(record.private, metrics=metrics).items()
+        }
     db.execute(insert(scores).values(packed))
 
 
@@ -266,12 +267,15 @@ def copy(db: Connection, source: str, target: str, revision: int, now: datetime)
     db.execute(insert(scores).from_select(names, row))
 
 
+def record_under(revision: int) -> ColumnElement[bool]:
+    """Select the record of a submission under a revision."""
+    return (scores.c.submission_id == submissions.c.id) & (scores.c.revision == revision)
+
+
 def unscored(db: Connection, benchmark_id: str, revision: int, limit: int) -> Sequence[str]:
     """List the submissions that need scoring under a revision, oldest first."""
-    query = (
-        select(submissions.c.id).where(needs_rescoring(benchmark_id, revision)).order_by(submissions.c.id).limit(limit)
-    )
-    return list(db.scalars(query))
+    query = select(submissions.c.id).where(needs_rescoring(benchmark_id, revision))
+    return list(db.scalars(query.order_by(submissions.c.id).limit(limit)))
 
 
 def unscored_count(db: Connection, benchmark_id: str, revision: int) -> int:
@@ -285,12 +289,7 @@ def needs_rescoring(benchmark_id: str, revision: int) -> ColumnElement[bool]:
     This is not the rule of the leaderboard: a withdrawn submission is scored, because it may be restored, and one
     without outputs cannot be.
     """
-    has_record = (
-        select(literal(1))
-        .where(scores.c.submission_id == submissions.c.id, scores.c.revision == revision)
-        .correlate(submissions)
-        .exists()
-    )
+    has_record = select(literal(1)).where(record_under(revision)).correlate(submissions).exists()
     return and_(
         submissions.c.benchmark_id == benchmark_id,
         submissions.c.state == SUCCEEDED,
@@ -314,9 +313,8 @@ def newest(db: Connection, submission_id: str, revision: int) -> ScoreRecord | N
 
 def rung(db: Connection, submission_id: str, revision: int) -> int | None:
     """Return the rung of a record; None where it has no place on a ladder, or does not exist."""
-    number: int | None = db.scalar(
-        select(scores.c.rung).where(scores.c.submission_id == submission_id, scores.c.revision == revision)
-    )
+    mine = (scores.c.submission_id == submission_id) & (scores.c.revision == revision)
+    number: int | None = db.scalar(select(scores.c.rung).where(mine))
     return number
 
 
@@ -329,18 +327,15 @@ def set_rung(db: Connection, submission_id: str, revision: int, number: int) -> 
 def held(db: Connection, submission_ids: Sequence[str], revision: int) -> set[str]:
     """Return those of the submissions whose scores under a revision a ladder holds."""
     c = scores.c
-    query = select(c.submission_id).where(
-        c.submission_id.in_(list(submission_ids)), c.revision == revision, c.rung == HELD
-    )
-    return set(db.scalars(query))
+    mine = (c.revision == revision) & c.submission_id.in_(list(submission_ids))
+    return set(db.scalars(select(c.submission_id).where(mine, c.rung == HELD)))
 
 
 def scored_ids(db: Connection, revision: int, submission_ids: Sequence[str]) -> set[str]:
     """Return those of the submissions that have a record under a revision."""
-    query = select(scores.c.submission_id).where(
-        scores.c.revision == revision, scores.c.submission_id.in_(list(submission_ids))
-    )
-    return set(db.scalars(query))
+    c = scores.c
+    mine = (c.revision == revision) & c.submission_id.in_(list(submission_ids))
+    return set(db.scalars(select(c.submission_id).where(mine)))
 
 
 def last_made(db: Connection, revision: int, submission_ids: Collection[str]) -> datetime | None:

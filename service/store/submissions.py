@@ -18,6 +18,8 @@ from service.store.runs import CANCELLED, FAILED, QUEUED, SUCCEEDED, UNFINISHED
 from service.store.tables import json_text, one, record_of, runs, scores, submissions, validations
 
 SYSTEM, BASELINE = "system", "baseline"
+_WRITTEN = ("outputs", "failures", "links")
+"""Columns of JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,16 +141,8 @@ class QuotaUse:
 
 def add(db: Connection, submission: Submission) -> None:
     """Store a submission. Its run and outputs are stored in the same transaction."""
-    db.execute(
-        insert(submissions).values(
-            tables.columns_of(
-                submission,
-                outputs=json_text(submission.outputs),
-                failures=json_text(list(submission.failures)),
-                links=json_text(submission.links),
-            )
-        )
-    )
+    written = {name: json_text(getattr(submission, name)) for name in _WRITTEN}
+    db.execute(insert(submissions).values(tables.columns_of(submission, **written)))
 
 
 def get(db: Connection, submission_id: str, *, lock: bool = False) -> Submission | None:
@@ -210,16 +204,10 @@ def quota_use(db: Connection, benchmark_id: str, team_id: str, utc_day: str, *, 
     charged = ~or_(cancelled_early, (c.state == FAILED) & (c.failure_kind == "service"))
     scored = charged if blind else charged & (c.state != FAILED)
     today = c.utc_day == utc_day
-    row = db.execute(
-        select(
-            func.coalesce(func.sum(case((charged & today, 1), else_=0)), 0),
-            func.coalesce(func.sum(case((scored & today, 1), else_=0)), 0),
-            func.coalesce(func.sum(case((scored, 1), else_=0)), 0),
-        )
-        .select_from(submissions.join(runs, runs.c.id == c.run_id))
-        .where(c.benchmark_id == benchmark_id, c.team_id == team_id)
-    ).one()
-    return QuotaUse(int(row[0]), int(row[1]), int(row[2]))
+    numbers = (func.sum(case((each, 1), else_=0)) for each in (charged & today, scored & today, scored))
+    query = select(*numbers).select_from(submissions.join(runs, runs.c.id == c.run_id))
+    row = db.execute(query.where(c.benchmark_id == benchmark_id, c.team_id == team_id)).one()
+    return QuotaUse(*(int(number or 0) for number in row))
 
 
 def under_way(db: Connection, benchmark_id: str) -> bool:
@@ -249,7 +237,7 @@ def scored_equal(
     c = submissions.c
     query = (
         select(c.id)
-        .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision))
+        .join(scores, score_records.record_under(revision))
         .where(
             c.benchmark_id == benchmark_id,
             c.outputs_digest == outputs_digest,
@@ -266,21 +254,19 @@ def scored_equal(
 
 def change(db: Connection, submission_id: str, **values: object) -> None:
     """Set columns; `outputs`, `failures` and `links` are given as JSON values."""
-    columns = dict(values)
-    for name in ("outputs", "failures", "links"):
-        if name in columns:
-            columns[name] = json_text(columns[name])
-    db.execute(update(submissions).where(submissions.c.id == submission_id).values(**columns))
+    columns = {name: json_text(value) if name in _WRITTEN else value for name, value in values.items()}
+    db.execute(update(submissions).where(submissions.c.id == submission_id).values(columns))
 
 
 def unchoose_others(db: Connection, benchmark_id: str, team_id: str, chosen_id: str) -> None:
     """Unset the choice of a team's other submissions: a team has at most one chosen submission."""
     c = submissions.c
-    db.execute(
-        update(submissions)
-        .where(c.benchmark_id == benchmark_id, c.team_id == team_id, c.id != chosen_id, c.chosen.is_(True))
-        .values(chosen=False)
-    )
+    others = (c.benchmark_id == benchmark_id) & (c.team_id == team_id) & (c.id != chosen_id) & c.chosen.is_(True)
+    db.execute(update(submissions).where(others).values(chosen=False))
+
+
+NO_OUTPUTS = {"outputs": "{}", "outputs_digest": "", "failures": "[]"}
+"""Columns of what has no outputs any more, nor words on them."""
 
 
 def anonymise(db: Connection, benchmark_id: str, team_id: str, now: datetime) -> list[str]:
@@ -296,11 +282,8 @@ def anonymise(db: Connection, benchmark_id: str, team_id: str, now: datetime) ->
     texts.drop(db, ids)
     artifacts.drop_all_but_counts(db, ids)
     score_records.strip(db, ids)
-    db.execute(
-        update(submissions)
-        .where(of_team)
-        .values(name="", notes=None, links=None, outputs="{}", outputs_digest="", failures="[]", output_deleted_at=now)
-    )
+    said = {"name": "", "notes": None, "links": None}
+    db.execute(update(submissions).where(of_team).values(said | NO_OUTPUTS | {"output_deleted_at": now}))
     db.execute(update(submissions).where(of_team, c.state == QUEUED).values(state=CANCELLED, finished_at=now))
     return [row.run_id for row in rows if row.state == QUEUED]
 
@@ -323,21 +306,13 @@ def erase(db: Connection, submission_ids: Sequence[str], now: datetime) -> None:
     texts.drop(db, submission_ids)
     artifacts.drop(db, submission_ids)
     score_records.drop(db, submission_ids)
-    db.execute(
-        update(submissions)
-        .where(submissions.c.id.in_(submission_ids))
-        .values(deleted_at=now, output_deleted_at=now, name="", notes=None, links=None, chosen=False)
-    )
+    erased = {"deleted_at": now, "output_deleted_at": now, "name": "", "notes": None, "links": None, "chosen": False}
+    db.execute(update(submissions).where(submissions.c.id.in_(submission_ids)).values(erased))
 
 
 def _submission(row: tables.AnyRow) -> Submission:
-    return record_of(
-        Submission,
-        row,
-        outputs=orjson.loads(row.outputs),
-        failures=orjson.loads(row.failures),
-        links=links_of(row.links),
-    )
+    outputs, failures = orjson.loads(row.outputs), orjson.loads(row.failures)
+    return record_of(Submission, row, outputs=outputs, failures=failures, links=links_of(row.links))
 
 
 def links_of(column: str | None) -> dict[str, str]:
@@ -350,11 +325,8 @@ _JOINED = validations.join(runs, runs.c.id == validations.c.id).join(tables.jobs
 
 def add_validation(db: Connection, validation_id: str, benchmark_id: str, team_id: str, utc_day: str) -> None:
     """Store that a team validates outputs. Its run and its job are stored in the same transaction."""
-    db.execute(
-        insert(validations).values(
-            id=validation_id, benchmark_id=benchmark_id, team_id=team_id, utc_day=utc_day, refunded=False
-        )
-    )
+    row = {"id": validation_id, "benchmark_id": benchmark_id, "team_id": team_id, "utc_day": utc_day}
+    db.execute(insert(validations).values(**row, refunded=False))
 
 
 def refund_validation(db: Connection, validation_id: str) -> None:
@@ -427,7 +399,7 @@ def sent_by_team(db: Connection, benchmark_id: str, team_id: str, revision: int)
     c = submissions.c
     query = (
         select(c.id, c.outputs_digest, c.state, scores.c.main, scores.c.rung, scores.c.private_main)
-        .join(scores, (scores.c.submission_id == c.id) & (scores.c.revision == revision), isouter=True)
+        .join(scores, score_records.record_under(revision), isouter=True)
         .where(c.benchmark_id == benchmark_id, c.team_id == team_id)
         .order_by(c.id.desc())
         .limit(MOST_SENT)
@@ -457,18 +429,11 @@ def outputs_of_teams(
         .order_by(c.id.desc())
         .limit(limit)
     )
-    return [
-        (
-            row.id,
-            row.team_id,
-            {
-                part: (of["digest"], of.get(ANNOTATION))
-                for part, of in orjson.loads(row.outputs).items()
-                if "digest" in of
-            },
-        )
-        for row in list(db.execute(query))[::-1]
-    ]
+    return [(row.id, row.team_id, _digests(orjson.loads(row.outputs))) for row in list(db.execute(query))[::-1]]
+
+
+def _digests(outputs: Mapping[str, Mapping[str, str]]) -> dict[str, tuple[str, str | None]]:
+    return {part: (of["digest"], of.get(ANNOTATION)) for part, of in outputs.items() if "digest" in of}
 
 
 MOST_ATTEMPTS = 20_000

@@ -47,11 +47,8 @@ def put_packed(db: Connection, owner: str, packed: PackedTexts) -> None:
     """Store packed texts under an owner."""
     bodies = {digest: (size, body) for digest, size, body in packed.values()}
     stored = set(db.scalars(_STORED, {"digests": list(bodies)}))
-    new_rows = [
-        {"digest": digest, "size": size, "body": body}
-        for digest, (size, body) in bodies.items()
-        if digest not in stored
-    ]
+    new = {digest: kept for digest, kept in bodies.items() if digest not in stored}
+    new_rows = [{"digest": digest, "size": size, "body": body} for digest, (size, body) in new.items()]
     if new_rows:
         db.execute(insert_or_ignore(db, texts), new_rows)
     owned_rows = [{"owner": owner, "name": name, "digest": digest} for name, (digest, _, _) in packed.items()]

@@ -337,9 +337,8 @@ def drop_benchmark(db: Connection, selected: Selected, slug: str, now: datetime)
     drop_comparisons(db, selected.comparisons)
     for ids in tables.batches(selected.submissions):
         submissions.erase(db, ids, now)
-    blank = {"outputs": "{}", "outputs_digest": "", "failures": "[]"}
     of_it = tables.submissions.c.benchmark_id == slug
-    db.execute(update(tables.submissions).where(of_it).values(blank))
+    db.execute(update(tables.submissions).where(of_it).values(submissions.NO_OUTPUTS))
     stopped = {"state": runs.CANCELLED, "finished_at": now}
     db.execute(update(tables.submissions).where(of_it, tables.submissions.c.state == runs.QUEUED).values(stopped))
     for ids in tables.batches(selected.revisions):

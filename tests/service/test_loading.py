@@ -9,7 +9,8 @@ IDLE = """
 import json, sys
 import service.wsgi, workers.sweeper, workers.views
 from service.store.archive import migrate
-from workers.worker import load_all, perform_warm_up_job, process_context
+from workers.entry import process_context
+from workers.worker import load_all, perform_warm_up_job
 load_all()
 context = process_context()
 migrate(context.store)

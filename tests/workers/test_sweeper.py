@@ -151,10 +151,9 @@ def test_nothing_is_requeued_while_redis_takes_nothing(context, job):
 @pytest.mark.usefixtures("process_settings", "pauses")
 def test_the_sweeper_touches_the_file_of_the_probe_while_it_waits(context, tmp_path, monkeypatch):
     alive, rounds = tmp_path / "alive", iter([False, True])
-    config = with_config(context, heartbeat_file=str(alive)).config
     stop = SimpleNamespace(wait=lambda _: next(rounds))
-    for name, value in (("load_config", config), ("process_context", context), ("stop_signal", stop)):
-        monkeypatch.setattr(module, name, lambda value=value: value)
+    monkeypatch.setattr(module, "begun_process", lambda _: with_config(context, heartbeat_file=str(alive)))
+    monkeypatch.setattr(module, "stop_signal", lambda: stop)
     monkeypatch.setattr(module.threading.Thread, "start", lambda _: None)
     monkeypatch.setattr(Sweeper, "sweep", lambda _: context.queue.redis.eval("return redis.error_reply('OOM full')", 0))
     with log_lines() as lines:
