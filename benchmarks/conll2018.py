@@ -67,7 +67,7 @@ class Run:
         board_seconds: from the last score to the final board.
         service_cpu: CPU seconds of all processes of the service in this time.
         total_cpu: theirs from the start to the stop of the service.
-        largest: most bytes that one of them held.
+        largest: most bytes that one of them held, and its command.
         stored: bytes of the data directory in the end.
         client_cpu: CPU seconds of the teams' client.
         rows: of the board.
@@ -78,7 +78,7 @@ class Run:
     board_seconds: float = 0.0
     service_cpu: float = 0.0
     total_cpu: float = 0.0
-    largest: int = 0
+    largest: tuple[int, str] = (0, "")
     stored: int = 0
     client_cpu: float = 0.0
     rows: int = 0
@@ -143,10 +143,12 @@ def _watched(service: Service, run: Run) -> Iterator[None]:
     def watch() -> None:
         while not ended.wait(0.2):
             for process in service.family():
-                with suppress(OSError):
+                with suppress(OSError, psutil.NoSuchProcess):
                     status = Path(f"/proc/{process.pid}/status").read_text()
                     held = re.search(r"VmHWM:\s*(\d+) kB", status)
-                    run.largest = max(run.largest, int(held[1]) * 1024 if held else 0)
+                    size = int(held[1]) * 1024 if held else 0
+                    if size > run.largest[0]:
+                        run.largest = size, " ".join(process.cmdline()[1:4])
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
@@ -215,7 +217,7 @@ def check(task: SharedTask, run: Run, expected: Mapping[str, Mapping[str, float]
     whole = []
     for team, document in run.documents.items():
         parts = document["scores"]["metrics"]["ud"]["parts"]
-        shown = {part: found["scores"]["las_f1"] for part, found in parts.items() if found.get("scores")}
+        shown = {part: found["scores"]["las_f1"] for part, found in parts.items() if (found or {}).get("scores")}
         if shown != expected[team]:
             raise RuntimeError(f"other scores than the library's: {team}")
         if len(shown) == len(task.gold):
@@ -243,7 +245,7 @@ def show(task: SharedTask, run: Run, workers: int, name: str) -> None:
         ("CPU of all processes, start to stop of the service", run.total_cpu, 80, "all scores are the library's", "s"),
         (f"seconds on {os.cpu_count()} cores with {workers} workers", run.seconds, 42,
          f"from the first POST to the final board; {run.board_seconds:.1f} s of them after the last score", "s"),
-        ("largest process", run.largest / 1e6, 240, "", "MB"),
+        ("largest process", run.largest[0] / 1e6, 240, run.largest[1], "MB"),
         ("stored", run.stored / 1e6, 375, f"{run.stored / words:.1f} bytes a word", "MB"),
     ]  # fmt: skip
     report(Measure(f"{what}, CPU from the first POST to the final board", PROCESS, "reading and comparing alone",
