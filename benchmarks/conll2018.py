@@ -137,11 +137,11 @@ def _cpu_of_children() -> float:
 
 @contextmanager
 def _watched(service: Service, run: Run) -> Iterator[None]:
-    """Note the most memory that a process of the service has held, looking five times a second."""
+    """Note the most memory that a process of the service has held, looking twice a second."""
     ended = threading.Event()
 
     def watch() -> None:
-        while not ended.wait(0.2):
+        while not ended.wait(0.5):
             for process in service.family():
                 with suppress(OSError, psutil.NoSuchProcess):
                     status = Path(f"/proc/{process.pid}/status").read_text()
