@@ -71,7 +71,7 @@ def test_a_script_that_fails_is_a_line_of_the_table(tmp_path, monkeypatch):
 
 
 def test_every_script_is_run_or_said_to_be_apart():
-    helpers = {"all", "browser_pages", "page_data", "services", "table", "texts"}
+    helpers = {"all", "browser_pages", "likeness", "page_data", "services", "table", "texts"}
     scripts = {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - helpers
     assert scripts == set(bench.SCRIPTS) | set(bench.APART)
 
