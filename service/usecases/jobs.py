@@ -54,7 +54,7 @@ from service.usecases.runs import (
 )
 from service.usecases.scoring import config, gold
 from service.usecases.scoring.results import ArtifactKey, pack_outcome, slices_view
-from service.usecases.trees.choosing import DIFFERS, Asked, Window
+from service.usecases.views.choosing import DIFFERS, Asked, Window
 from service.usecases.views.questions import NotComparable, Output, Sight, Views
 from treescore.core import params, wording
 from treescore.errors import InputError, Problem, ProblemList, ScoringError, placed

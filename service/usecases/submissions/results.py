@@ -27,8 +27,8 @@ from service.usecases.boards.viewing import release_of_revision
 from service.usecases.runs import Page, View, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
 from service.usecases.scoring.results import ArtifactKey, items_of_counts, scores_of, slices_view
-from service.usecases.trees.choosing import TREES_NOT_KEPT, Asked, Window
-from service.usecases.trees.documents import Document
+from service.usecases.views.choosing import TREES_NOT_KEPT, Asked, Window
+from service.usecases.views.documents import Document
 from service.usecases.views.questions import ErrorsHidden, NotComparable, Output, Sight, Views
 from treescore.core.wording import did_you_mean
 from treescore.evaluation.spec import Entry

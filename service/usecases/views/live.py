@@ -20,9 +20,9 @@ from service.store.packing import unpack_array
 from service.usecases.scoring import gold
 from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.results import ArtifactKey
-from service.usecases.trees.choosing import TREES_NOT_KEPT
-from service.usecases.trees.documents import Document, OutputTrees
-from service.usecases.trees.text import Text
+from service.usecases.views.choosing import TREES_NOT_KEPT
+from service.usecases.views.documents import Document, OutputTrees
+from service.usecases.views.text import Text
 from service.usecases.views.questions import Output
 from treescore.core.registry import Outcome
 from treescore.core.scores import with_values

@@ -11,8 +11,8 @@ from service.context import Context
 from service.contract.common import TreeChoice
 from service.errors import NotFound
 from service.usecases.scoring.gold import KeptGold
-from service.usecases.trees.choosing import TREES_NOT_KEPT, Asked, differing, listed, tree_page, window
-from service.usecases.trees.documents import Document, Outline, OutputTrees
+from service.usecases.views.choosing import TREES_NOT_KEPT, Asked, differing, listed, tree_page, window
+from service.usecases.views.documents import Document, Outline, OutputTrees
 from service.usecases.views import questions
 from service.usecases.views.asking import Question
 from service.usecases.views.live import LiveOutput

@@ -13,8 +13,8 @@ from typing import Any
 from service.caller import Caller
 from service.context import Context
 from service.contract.common import TreeChoice
-from service.usecases.trees.choosing import Asked, Listed, Window
-from service.usecases.trees.documents import Document, Outline
+from service.usecases.views.choosing import Asked, Listed, Window
+from service.usecases.views.documents import Document, Outline
 from service.usecases.views.asking import Question, ask
 from treescore.core.params import Json
 

@@ -18,8 +18,8 @@ from service.contract.common import TreeChoice
 from service.errors import NotFound, Unprocessable
 from service.usecases.access import item_number
 from service.usecases.runs import Page
-from service.usecases.trees.documents import Document, Outline, OutputTrees
-from service.usecases.trees.text import CONSTITUENTS, DEPENDENCIES, DISCONTINUOUS, GRAPH, OF_ERRORS, Text, wrong_units
+from service.usecases.views.documents import Document, Outline, OutputTrees
+from service.usecases.views.text import CONSTITUENTS, DEPENDENCIES, DISCONTINUOUS, GRAPH, OF_ERRORS, Text, wrong_units
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
 from treescore.core.registry import MarkState
 

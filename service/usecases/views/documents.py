@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from service.usecases.trees.text import (
+from service.usecases.views.text import (
     ALIGNMENT,
     CONSTITUENTS,
     DEPENDENCIES,
