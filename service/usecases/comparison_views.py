@@ -22,14 +22,14 @@ from service.errors import Forbidden, Gone, NotFound, Unprocessable, invalid, un
 from service.policy import documents, gate
 from service.policy.figures import fixed_question, require_shown
 from service.policy.gate import Level, require
-from service.render.leaderboard import percent_of
+from service.render import percent_of
 from service.store import benchmarks, boards, comparisons, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison, Question
 from service.store.submissions import Submission
 from service.usecases.access import benchmark_of, storable, team_of
-from service.usecases.boards.board import BOARD_SETTINGS, Board, board_of, comparison_id, rows_of, tested_of
 from service.usecases.boards.compare import board_question
+from service.usecases.boards.ranking import BOARD_SETTINGS, Board, board_of, comparison_id, rows_of, tested_of
 from service.usecases.boards.viewing import Viewer, release_of_board, require_board, viewer_of
 from service.usecases.runs import Page, View, body_view, json_view, moment, wait_for
 from treescore.core.params import Json

@@ -31,7 +31,7 @@ from service.store.comparisons import Comparison, Question
 from service.usecases import comparison_views
 from service.usecases.access import benchmark_of, item_number, may_read, storable, team_of
 from service.usecases.boards import compare, viewing
-from service.usecases.boards.board import (
+from service.usecases.boards.ranking import (
     BOARD_SETTINGS,
     Board,
     board_of,
@@ -44,10 +44,10 @@ from service.usecases.boards.work import keep_asked
 from service.usecases.comparison_views import Visible, visible_comparison
 from service.usecases.events import record_event
 from service.usecases.runs import Ending, Failure, Page, Progress, QueuedRun, View, add_run, json_view
-from service.usecases.scoring import config, results
+from service.usecases.scoring import config, part_scorer
 from service.usecases.scoring.shares import stored_documents
 from service.usecases.submissions import views
-from service.usecases.views.questions import Output, Views
+from service.usecases.views.asking import Output, Views
 from treescore.core import arrays, params
 from treescore.errors import ScoringError
 from treescore.evaluation.across import Compared, across
@@ -429,7 +429,8 @@ class _Sides:
         revision = (self._board.benchmark_id, self._board.revision.number)
         outputs = [Output(each, at, revision) for each in self._pair for at in parts if (each, at) in self._scored]
         metric = self._board.scoring.spec.entries.index(self._entry)
-        of_outputs = views.numbered(outputs, metric, [numbers[output.at] for output in outputs]) if outputs else []
+        ranges = [[(number, number + 1) for number in numbers[output.at]] for output in outputs]
+        of_outputs = views.items(outputs, metric, ranges) if outputs else []
         shown = {
             (output.owner, output.at, number): item
             for output, items in zip(outputs, of_outputs, strict=True)
@@ -450,7 +451,7 @@ class _Sides:
             return {}
         documents = policy_documents.closed_items([item]) if self._closed else [item]
         shown = [gate.item_view(self._level, config.visibility_key(self._entry), each) for each in documents]
-        return self._release.of_items(self._entry.key, results.scores_of(self._entry), shown)[0]
+        return self._release.of_items(self._entry.key, part_scorer.scores_of(self._entry), shown)[0]
 
 
 MOST_BENCHMARKS = 20

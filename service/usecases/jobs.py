@@ -30,7 +30,7 @@ from service.contract.jobs import (
 )
 from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable, refuse, unprocessable
 from service.policy import gate
-from service.render.leaderboard import percent_of
+from service.render import percent_of
 from service.store import artifacts, benchmarks, database, jobs, packing, runs, texts
 from service.store.jobs import Job
 from service.store.runs import SUCCEEDED
@@ -53,9 +53,9 @@ from service.usecases.runs import (
     wait_for,
 )
 from service.usecases.scoring import config, gold
-from service.usecases.scoring.results import ArtifactKey, pack_outcome, slices_view
+from service.usecases.scoring.part_scorer import ArtifactKey, pack_outcome, slices_view
+from service.usecases.views.asking import NotComparable, Output, Sight, Views
 from service.usecases.views.choosing import DIFFERS, Asked, Window
-from service.usecases.views.questions import NotComparable, Output, Sight, Views
 from treescore.core import params, wording
 from treescore.errors import InputError, Problem, ProblemList, ScoringError, placed
 from treescore.evaluation.report import (
@@ -393,12 +393,13 @@ def job_items(context: Context, caller: Caller, job_id: str, query: ItemsQuery) 
     views, output = Views(context, caller), Output(job_id, key.output)
     if query.choice.everything:
         start = item_number(query.cursor)
-        return items_page(views.items(output, key.metric, start, query.limit + 1), start, query.limit)
+        [found] = views.items([output], key.metric, [[(start, start + query.limit + 1)]])
+        return items_page(found, start, query.limit)
     asked = Asked((job_id, str(key.output), str(key.metric)), query.choice, query.cursor, query.limit)
-    found = views.chosen(output, key.metric, ALL_SEEN, asked)
-    if not found.beside_gold:
+    chosen = views.chosen(output, key.metric, ALL_SEEN, asked)
+    if not chosen.beside_gold:
         raise NotFound("The output was not compared with gold tree by tree. Its items cannot be chosen so.")
-    return found.listed.page([item for (item,) in found.items])
+    return chosen.listed.page([item for (item,) in chosen.items])
 
 
 def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery) -> View:

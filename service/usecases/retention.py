@@ -26,11 +26,10 @@ from service.store.database import SchemaState, Store, file_of, is_released, sch
 from service.store.purging import Selected
 from service.store.tokens import Token
 from service.usecases.access import benchmark_of, storable, unknown_team
-from service.usecases.benchmarks.teams import erase_team
+from service.usecases.benchmarks.teams import OPERATOR, erase_team
 from service.usecases.events import record_event
 from service.usecases.runs import moment
 from service.usecases.scoring import gold
-from service.usecases.tokens import OPERATOR
 from treescore.core.version import __version__
 
 OWNER_ONLY = 0o600

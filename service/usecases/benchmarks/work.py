@@ -16,7 +16,7 @@ from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.usecases.access import benchmark_of
 from service.usecases.benchmarks.benchmarks import input_name
-from service.usecases.boards.board import incomplete_last, systems_together, top_rungs
+from service.usecases.boards.ranking import incomplete_last, systems_together, top_rungs
 from service.usecases.boards.work import Side, rank_changes, schedule_board_comparison
 from service.usecases.events import record_event
 from service.usecases.runs import Cancelled, Ending, Failure, Outdated, Progress, QueuedRun

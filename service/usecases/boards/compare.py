@@ -33,7 +33,7 @@ from service.store.comparisons import Question
 from service.store.packing import unpack_array
 from service.store.score_records import ANSWERED, CHARGED, artifact_name
 from service.store.submissions import BoardEntry
-from service.usecases.boards.board import (
+from service.usecases.boards.ranking import (
     BOARD_SETTINGS,
     TESTED,
     Board,

@@ -25,7 +25,8 @@ from service.store import benchmarks, boards, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.boards import BoardBody, BoardComparison, BoardRun, RequestedBoard
 from service.store.submissions import BoardEntry
-from service.usecases.boards.board import (
+from service.usecases.boards.compare import board_question, compare_submissions
+from service.usecases.boards.ranking import (
     Board,
     BoardRow,
     board_of,
@@ -38,7 +39,6 @@ from service.usecases.boards.board import (
     team_key,
     tested_of,
 )
-from service.usecases.boards.compare import board_question, compare_submissions
 from service.usecases.runs import Ending, Failure, Progress, QueuedRun
 from service.usecases.scoring.config import scoring_config
 

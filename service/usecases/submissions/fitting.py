@@ -30,7 +30,7 @@ from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.store.submissions import SentSubmission
 from service.usecases.access import active_revision, benchmark_of, item_number
-from service.usecases.boards.board import tracks_in
+from service.usecases.boards.ranking import tracks_in
 from service.usecases.runs import Page
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.arrays import Counts

@@ -26,10 +26,10 @@ from service.usecases.access import active_revision, benchmark_of, item_number, 
 from service.usecases.boards.viewing import release_of_revision
 from service.usecases.runs import Page, View, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
-from service.usecases.scoring.results import ArtifactKey, items_of_counts, scores_of, slices_view
+from service.usecases.scoring.part_scorer import ArtifactKey, items_of_counts, scores_of, slices_view
+from service.usecases.views.asking import ErrorsHidden, NotComparable, Output, Sight, Views
 from service.usecases.views.choosing import TREES_NOT_KEPT, Asked, Window
 from service.usecases.views.documents import Document
-from service.usecases.views.questions import ErrorsHidden, NotComparable, Output, Sight, Views
 from treescore.core.wording import did_you_mean
 from treescore.evaluation.spec import Entry
 
@@ -136,7 +136,7 @@ def submission_items(context: Context, caller: Caller, submission_id: str, query
     views = Views(context, caller)
     if not query.choice.everything:
         return _chosen_items(views, results, query)
-    found = views.items(results.output, results.metric, start, query.limit + 1)
+    [found] = views.items([results.output], results.metric, [[(start, start + query.limit + 1)]])
     return results.page(found, start, query.limit)
 
 

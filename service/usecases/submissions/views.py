@@ -25,7 +25,7 @@ from service.store.benchmarks import Benchmark
 from service.store.runs import Run
 from service.store.submissions import ANNOTATION, Submission
 from service.usecases.access import benchmark_of, team_of
-from service.usecases.boards.board import links_document
+from service.usecases.boards.ranking import links_document
 from service.usecases.boards.viewing import release_of_revision, revision_shown
 from service.usecases.runs import View, json_view, moment
 

@@ -22,9 +22,9 @@ from service.requests import PRIVATE, PUBLIC
 from service.store import benchmarks, boards, revisions, score_records
 from service.store.tables import scores
 from service.usecases.benchmarks.revisions import view_revision
-from service.usecases.boards import board as board_module
-from service.usecases.boards.board import board_of, comparison_id, question_of, rows_of
-from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.boards import ranking as board_module
+from service.usecases.boards.ranking import board_of, comparison_id, question_of, rows_of
+from service.usecases.boards.viewing import leaderboard
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.checks import wrong_scores
 from service.usecases.comparison_views import list_comparisons, view_comparison

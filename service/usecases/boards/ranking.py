@@ -33,7 +33,7 @@ from service.store.revisions import Part, Revision
 from service.store.score_records import HELD, Layout, Span, finite
 from service.store.submissions import BASELINE, BoardEntry
 from service.usecases.scoring.config import ScoringConfig, scoring_config
-from service.usecases.scoring.results import coverage_of
+from service.usecases.scoring.part_scorer import coverage_of
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
 from treescore.core.scores import Score
@@ -98,7 +98,7 @@ def incomplete_last(
     The rule where a score leaves out what an output lacks.
     """
     known = [(entry, coverage_of(entry.covered, parts, chosen)) for entry in entries]
-    return [replace(entry, ranks_last=found is not None and not found.complete) for entry, found in known]
+    return [replace(entry, ranks_last=found is not None and found.scored < found.total) for entry, found in known]
 
 
 def picked(entries: Iterable[BoardEntry], pick: str, *, higher_is_better: bool) -> list[BoardEntry]:
