@@ -23,9 +23,6 @@ from service.context import Context
 from service.policy import gate
 from service.store import benchmarks, revisions, submissions, tokens
 from service.store.benchmarks import Benchmark
-from service.store.revisions import Revision
-from service.store.submissions import Submission
-from service.store.tokens import Session
 from service.usecases.runs import moment
 from treescore.core.wording import did_you_mean
 
@@ -81,7 +78,7 @@ def team_of(caller: Caller, slug: str) -> str | None:
     return caller.team if caller.benchmark == slug else None
 
 
-def may_read(caller: Caller, submission: Submission) -> bool:
+def may_read(caller: Caller, submission: submissions.Submission) -> bool:
     """Return whether a caller may know of a submission: its team and organisers may."""
     if caller.organiser:
         return True
@@ -89,7 +86,7 @@ def may_read(caller: Caller, submission: Submission) -> bool:
     return team is not None and team == submission.team_id and caller.allowed("submit", "read")
 
 
-def submission_of(db: Connection, caller: Caller, submission_id: str, *, lock: bool = False) -> Submission:
+def submission_of(db: Connection, caller: Caller, submission_id: str, *, lock: bool = False) -> submissions.Submission:
     """Return a submission that the caller may know of.
 
     Raises:
@@ -104,7 +101,7 @@ def submission_of(db: Connection, caller: Caller, submission_id: str, *, lock: b
     return submission
 
 
-def locked_submission(db: Connection, caller: Caller, submission_id: str) -> tuple[Submission, Benchmark]:
+def locked_submission(db: Connection, caller: Caller, submission_id: str) -> tuple[submissions.Submission, Benchmark]:
     """Return a submission and its benchmark, both locked until the transaction ends.
 
     Raises:
@@ -136,7 +133,7 @@ def cursor_number(cursor: str, digits: int) -> int:
     return int(cursor)
 
 
-def active_revision(db: Connection, benchmark: Benchmark) -> Revision:
+def active_revision(db: Connection, benchmark: Benchmark) -> revisions.Revision:
     """Return the active revision.
 
     Raises:
@@ -333,7 +330,7 @@ class SignedIn:
     """
 
     caller: Caller
-    session: Session
+    session: tokens.Session
     sees_as: bool = False
 
 
@@ -349,7 +346,7 @@ def sign_in(context: Context, token: str, address: str) -> tuple[str, SignedIn]:
         raise errors.Unauthorized("Paste a token.")
     cookie = secrets.token_urlsafe(32)
     now = context.now()
-    session = Session(
+    session = tokens.Session(
         token_hash(cookie), hashed, caller.token_id, secrets.token_urlsafe(32), now, now, now + LONGEST_SESSION
     )
     with context.store.write() as db:

@@ -14,15 +14,13 @@ from datetime import timedelta
 
 from sqlalchemy import Connection
 
+from service import errors, render
 from service.caller import Caller
 from service.context import Context
 from service.contract.common import PageQuery
 from service.contract.comparisons import ComparisonLabel, ComparisonRequest
-from service.errors import Forbidden, Gone, NotFound, Unprocessable, invalid, unprocessable
 from service.policy import documents, gate
 from service.policy.figures import fixed_question, require_shown
-from service.policy.gate import Level, require
-from service.render import percent_of
 from service.store import benchmarks, boards, comparisons, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison, Question
@@ -48,7 +46,7 @@ def reader_of(context: Context, benchmark: Benchmark, caller: Caller) -> Viewer:
         Forbidden: the caller's level shows no comparisons.
     """
     viewer = viewer_of(benchmark, caller, context.now())
-    require(viewer.level, Level.SCORES, "comparisons")
+    gate.require(viewer.level, gate.Level.SCORES, "comparisons")
     return viewer
 
 
@@ -61,7 +59,7 @@ def require_asker(caller: Caller, slug: str) -> None:
     """
     caller.require("submit")
     if not caller.organiser and team_of(caller, slug) is None:
-        raise Forbidden(
+        raise errors.Forbidden(
             f"Comparisons are asked by the teams and organisers of {slug!r}. All others read its leaderboard."
         )
 
@@ -79,7 +77,7 @@ def chosen_settings(caller: Caller, benchmark: Benchmark, request: ComparisonReq
     try:
         settings = parse_settings(given)
     except ScoringError as error:
-        raise unprocessable(error) from error
+        raise errors.unprocessable(error) from error
     asked = asdict(settings) | {"level": settings.own_level}
     other = [name for name in given if asked[name] != own[name]]
     if caller.organiser:
@@ -153,7 +151,7 @@ class Reach:
         """Whether the caller sees the score, the part, the revision and the share."""
         try:
             self.require_shown()
-        except Forbidden:
+        except errors.Forbidden:
             return False
         return True
 
@@ -194,7 +192,7 @@ def asked_about(db: Connection, reach: Reach, asked: Sequence[str]) -> list[str]
         Forbidden: a team may not compare these with each other.
     """
     if len(set(asked)) < len(asked):
-        raise invalid("repeated-submission", "/submissions", "A submission is repeated. Name each once.")
+        raise errors.invalid("repeated-submission", "/submissions", "A submission is repeated. Name each once.")
     known = submissions.many(db, asked)
     held = reach.held(asked)
     problems = []
@@ -211,9 +209,9 @@ def asked_about(db: Connection, reach: Reach, asked: Sequence[str]) -> list[str]
             detail = f"The submission {each} has no scores. It is {submission.state}."
             problems.append(Problem(code="no-scores", pointer=pointer, detail=detail))
     if problems:
-        raise unprocessable(ScoringError(problems))
+        raise errors.unprocessable(ScoringError(problems))
     if not reach.may_ask([known[each] for each in asked]):
-        raise Forbidden(
+        raise errors.Forbidden(
             "A team compares rows of the leaderboard with each other, or two of its own submissions, one of which is "
             "its row of the leaderboard unless the benchmark has a margin. Take the ids of rows from the leaderboard.",
             slug=NOT_COMPARABLE,
@@ -241,7 +239,7 @@ class Visible:
     comparison: Comparison
     known: Mapping[str, Submission]
     viewer: Viewer
-    level: Level
+    level: gate.Level
     by_part: bool = True
 
 
@@ -254,7 +252,7 @@ def visible_comparison(db: Connection, context: Context, caller: Caller, name: s
         Forbidden: the caller's team asked it, and the benchmark does not show it any more.
     """
     comparison = _stored_comparison(db, context, caller, name) if storable(name) else None
-    unknown = NotFound(f"Unknown comparison {name}.")
+    unknown = errors.NotFound(f"Unknown comparison {name}.")
     if comparison is None:
         raise unknown
     benchmark = benchmark_of(db, comparison.benchmark_id)
@@ -268,7 +266,7 @@ def visible_comparison(db: Connection, context: Context, caller: Caller, name: s
     asked = team is not None and bool(comparisons.asked_by(db, [name], team))
     # an id follows from its question: a refusal would tell who guesses it that the board asks the question, so which
     # submissions are its rows
-    if not asked and level < Level.SCORES:
+    if not asked and level < gate.Level.SCORES:
         raise unknown
     viewer = reader_of(context, benchmark, caller)
     reach = reach_of(db, caller, viewer, comparison.question)
@@ -296,7 +294,7 @@ def _stored_comparison(db: Connection, context: Context, caller: Caller, name: s
     """
     asked = comparisons.get(db, name)
     if asked is not None and asked.deleted_at is not None and caller.organiser:
-        raise Gone(f"The comparison {name} was deleted.")
+        raise errors.Gone(f"The comparison {name} was deleted.")
     if asked is not None:
         return asked if asked.deleted_at is None else None
     kept = boards.of_comparison(db, name)
@@ -331,8 +329,8 @@ def view_comparison(context: Context, caller: Caller, name: str, form: str = "js
     if form == "json":
         return json_view(document, final=run is None or run.final, state=str(document["state"]))
     if "pairs" not in document:
-        raise Unprocessable(f"The comparison {name} is {document['state']}. Only JSON can show that.")
-    shares = percent_of([str(document["score"])], form)
+        raise errors.Unprocessable(f"The comparison {name} is {document['state']}. Only JSON can show that.")
+    shares = render.percent_of([str(document["score"])], form)
     shown = render_comparisons([labelled(document, shown_names(labels))], form, shares=shares)
     return body_view(shown.content, shown.media_type)
 

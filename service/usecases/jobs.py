@@ -15,7 +15,7 @@ from typing import NamedTuple, TypedDict
 import orjson
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from service import logs, queue
+from service import logs, queue, render
 from service.caller import Caller, new_id, new_job_key, token_hash
 from service.context import Context
 from service.contract.jobs import (
@@ -30,10 +30,7 @@ from service.contract.jobs import (
 )
 from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable, refuse, unprocessable
 from service.policy import gate
-from service.render import percent_of
 from service.store import artifacts, benchmarks, database, jobs, packing, runs, texts
-from service.store.jobs import Job
-from service.store.runs import SUCCEEDED
 from service.usecases.access import IdempotencyKey, claim_key, item_number
 from service.usecases.runs import (
     TEXT_TYPE,
@@ -54,8 +51,7 @@ from service.usecases.runs import (
 )
 from service.usecases.scoring import config, gold
 from service.usecases.scoring.part_scorer import ArtifactKey, pack_outcome, slices_view
-from service.usecases.views.asking import NotComparable, Output, Sight, Views
-from service.usecases.views.choosing import DIFFERS, Asked, Window
+from service.usecases.views import asking, choosing
 from treescore.core import params, wording
 from treescore.errors import InputError, Problem, ProblemList, ScoringError, placed
 from treescore.evaluation.report import (
@@ -334,7 +330,7 @@ def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
     return job_answer(run, runs.FAILED, {"failure": failure.document(gold_visible=True)})
 
 
-def _evaluate(context: Context, job: Job, stored: gold.Stored, progress: Progress) -> Report:
+def _evaluate(context: Context, job: jobs.Job, stored: gold.Stored, progress: Progress) -> Report:
     request = JobRequest.stored(job.request)
     spec = parse_spec(request.scoring)
     progress.measures(entry.metric.name for entry in spec.entries)
@@ -390,12 +386,12 @@ def job_items(context: Context, caller: Caller, job_id: str, query: ItemsQuery) 
         NotFound: items cannot be chosen by errors and words.
     """
     key, _ = _scored(context, caller, job_id, query)
-    views, output = Views(context, caller), Output(job_id, key.output)
+    views, output = asking.Views(context, caller), asking.Output(job_id, key.output)
     if query.choice.everything:
         start = item_number(query.cursor)
         [found] = views.items([output], key.metric, [[(start, start + query.limit + 1)]])
         return items_page(found, start, query.limit)
-    asked = Asked((job_id, str(key.output), str(key.metric)), query.choice, query.cursor, query.limit)
+    asked = choosing.Asked((job_id, str(key.output), str(key.metric)), query.choice, query.cursor, query.limit)
     chosen = views.chosen(output, key.metric, ALL_SEEN, asked)
     if not chosen.beside_gold:
         raise NotFound("The output was not compared with gold tree by tree. Its items cannot be chosen so.")
@@ -409,7 +405,7 @@ def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery
         NotFound: unknown grouping.
     """
     key, _ = _scored(context, caller, job_id, query)
-    names, rows = Views(context, caller).slices(Output(job_id, key.output), key.metric, query.by)
+    names, rows = asking.Views(context, caller).slices(asking.Output(job_id, key.output), key.metric, query.by)
     return slices_view({"system": query.system, "metric": query.metric}, names, query.by, rows)
 
 
@@ -447,7 +443,7 @@ def job_comparisons(context: Context, caller: Caller, job_id: str, query: Compar
         across = None
     if query.format == "json":
         return json_view({"items": chosen} if across is None else {"items": chosen, "across": across})
-    shares = percent_of((str(comparison["score"]) for comparison in chosen), query.format)
+    shares = render.percent_of((str(comparison["score"]) for comparison in chosen), query.format)
     shown = render_comparisons(chosen, query.format, across, shares)
     return body_view(shown.content, shown.media_type)
 
@@ -475,7 +471,7 @@ def _finished(context: Context, caller: Caller, job_id: str) -> View:
         raise Conflict(
             f"The job {job_id} is {view.state}; ask again when it has finished.", slug="not-finished", headers=SOON
         )
-    if view.state != SUCCEEDED:
+    if view.state != runs.SUCCEEDED:
         raise Conflict(f"The job {job_id} is {view.state} and has no results.", slug="no-results")
     return view
 
@@ -530,11 +526,11 @@ def job_trees(context: Context, caller: Caller, job_id: str, query: JobTreesQuer
     """
     output, asked, other = _looked_at(context, caller, job_id, query)
     with _comparable():
-        found = Views(context, caller).trees(output, ALL_SEEN, asked, other)
+        found = asking.Views(context, caller).trees(output, ALL_SEEN, asked, other)
     return Page(found.documents, found.next)
 
 
-def job_window(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> Window:
+def job_window(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> choosing.Window:
     """Return the sentence `query.item` of one system, by default the first chosen one, among those around it.
 
     Raises:
@@ -542,27 +538,27 @@ def job_window(context: Context, caller: Caller, job_id: str, query: JobTreesQue
     """
     output, asked, other = _looked_at(context, caller, job_id, query)
     with _comparable():
-        return Views(context, caller).window(output, ALL_SEEN, asked, other)[1]
+        return asking.Views(context, caller).window(output, ALL_SEEN, asked, other)[1]
 
 
-ALL_SEEN = Sight(compared=True, gold=True)
+ALL_SEEN = asking.Sight(compared=True, gold=True)
 """How a job's trees are seen: all of it is the caller's own."""
 
 
 def _looked_at(
     context: Context, caller: Caller, job_id: str, query: JobTreesQuery
-) -> tuple[Output, Asked, Output | None]:
+) -> tuple[asking.Output, choosing.Asked, asking.Output | None]:
     """Return the system whose trees are asked for, which of them, and the system that they are to differ from."""
     number = system_number(context, caller, job_id, query.system)
     other = None if query.differs_from is None else system_number(context, caller, job_id, query.differs_from)
-    owner = (job_id, str(number), *(() if other is None else (DIFFERS, str(other))))
-    asked = Asked(owner, query.choice, query.cursor, query.limit, query.item)
-    return Output(job_id, number), asked, None if other is None else Output(job_id, other)
+    owner = (job_id, str(number), *(() if other is None else (choosing.DIFFERS, str(other))))
+    asked = choosing.Asked(owner, query.choice, query.cursor, query.limit, query.item)
+    return asking.Output(job_id, number), asked, None if other is None else asking.Output(job_id, other)
 
 
 @contextmanager
 def _comparable() -> Iterator[None]:
     try:
         yield
-    except NotComparable as error:
+    except asking.NotComparable as error:
         raise Unprocessable("The two systems were not compared with gold tree by tree.") from error

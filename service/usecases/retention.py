@@ -16,18 +16,14 @@ from pathlib import Path
 
 from sqlalchemy import Connection, func, select
 
+from service import errors, posix
 from service.config import GOLD_FOLDER, Config
 from service.context import Context, utc_now
-from service.errors import NotFound
-from service.posix import SQLITE_FILES
 from service.store import archive, benchmarks, purging, runs, tokens
 from service.store.archive import ArchiveError, Manifest, migrate
 from service.store.database import SchemaState, Store, file_of, is_released, schema_of, schema_versions
-from service.store.purging import Selected
-from service.store.tokens import Token
-from service.usecases.access import benchmark_of, storable, unknown_team
+from service.usecases import access, events
 from service.usecases.benchmarks.teams import OPERATOR, erase_team
-from service.usecases.events import record_event
 from service.usecases.runs import moment
 from service.usecases.scoring import gold
 from treescore.core.version import __version__
@@ -54,7 +50,7 @@ def appearing(path: Path) -> Iterator[Path]:
         os.link(partial, path)
         sync(path.parent)
     finally:
-        for ending in SQLITE_FILES:
+        for ending in posix.SQLITE_FILES:
             partial.with_name(partial.name + ending).unlink(missing_ok=True)
 
 
@@ -103,7 +99,7 @@ class Restored:
 
     manifest: Manifest
     unfinished: int
-    valid_tokens: Sequence[Token]
+    valid_tokens: Sequence[tokens.Token]
     migrated_to: str | None
     kept: Sequence[str]
 
@@ -286,14 +282,14 @@ def _purge(context: Context, scope: Scope) -> dict[str, int]:
     now = context.now()
     with context.store.write() as db:
         if scope.benchmark is not None:
-            benchmark_of(db, scope.benchmark, exclusive=True)
+            access.benchmark_of(db, scope.benchmark, exclusive=True)
         selected = _selected(db, scope)
         numbers = purging.counted(db, selected)
         stopped = []
         if selected.benchmark is not None:
             stopped = _end_runs(db, context, selected)
             purging.drop_benchmark(db, selected, selected.benchmark, now)
-            record_event(db, context, "benchmark.deleted", selected.benchmark, actor=OPERATOR.owner)
+            events.record_event(db, context, "benchmark.deleted", selected.benchmark, actor=OPERATOR.owner)
         else:
             purging.drop_old(db, selected, now)
     gold.drop_gold(context, selected.revisions)
@@ -302,23 +298,23 @@ def _purge(context: Context, scope: Scope) -> dict[str, int]:
     return numbers
 
 
-def _selected(db: Connection, scope: Scope) -> Selected:
+def _selected(db: Connection, scope: Scope) -> purging.Selected:
     if scope.team is not None:
         slug, team_id = scope.team
-        benchmark_of(db, slug)
-        known = benchmarks.get_team(db, slug, team_id) if storable(team_id) else None
+        access.benchmark_of(db, slug)
+        known = benchmarks.get_team(db, slug, team_id) if access.storable(team_id) else None
         if known is None or known.erased_at is not None:
-            raise NotFound(unknown_team(db, slug, team_id))
+            raise errors.NotFound(access.unknown_team(db, slug, team_id))
         return purging.of_team(db, slug, team_id)
     if scope.benchmark is not None:
-        benchmark_of(db, scope.benchmark)
+        access.benchmark_of(db, scope.benchmark)
         return purging.of_benchmark(db, scope.benchmark)
     if scope.before is None:
         raise ValueError("a purge needs a benchmark, a team or a time")
     return purging.ended_before(db, scope.before)
 
 
-def _end_runs(db: Connection, context: Context, selected: Selected) -> list[str]:
+def _end_runs(db: Connection, context: Context, selected: purging.Selected) -> list[str]:
     """Cancel what is unfinished, so that no worker saves anything of it afterwards."""
     unfinished = purging.unfinished_runs(db, selected)
     for run_id in unfinished:

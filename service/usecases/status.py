@@ -19,10 +19,9 @@ from prometheus_client.registry import Collector
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
+from service import errors, monitoring
 from service.context import Context
 from service.contract.scorers import SuggestionRequest
-from service.errors import LONGEST_SHOWN, NotFound, unprocessable
-from service.monitoring import Summed
 from service.problem_catalogue import CODES, TYPES, Entry, ProblemType
 from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
 from service.store import runs
@@ -31,11 +30,9 @@ from service.usecases import jobs
 from service.usecases.kinds import KINDS
 from service.usecases.runs import View, json_view
 from service.usecases.views.asking import VIEWS
-from treescore.core.comparing import PARAMS
+from treescore.core import comparing, version, wording
 from treescore.core.params import schema_of as parameters_schema
 from treescore.core.registry import FORMATS, METRICS, TRANSFORMS
-from treescore.core.version import __version__
-from treescore.core.wording import did_you_mean
 from treescore.errors import InputError
 from treescore.evaluation.spec import entry_of, suggestions
 
@@ -56,8 +53,8 @@ def scorer(name: str) -> View:
     for kind, members in (("metric", METRICS), ("format", FORMATS), ("transform", TRANSFORMS)):
         if name in members:
             return json_view({"kind": kind, **entry_of(members[name])})
-    suggestion = did_you_mean(name, [*METRICS, *FORMATS, *TRANSFORMS])
-    raise NotFound(f"Unknown metric, format or transform {name!r}.{suggestion} See GET /v1/scorers.")
+    suggestion = wording.did_you_mean(name, [*METRICS, *FORMATS, *TRANSFORMS])
+    raise errors.NotFound(f"Unknown metric, format or transform {name!r}.{suggestion} See GET /v1/scorers.")
 
 
 def suggested(asked: SuggestionRequest) -> View:
@@ -69,17 +66,17 @@ def suggested(asked: SuggestionRequest) -> View:
     try:
         found = suggestions(asked.text.encode())
     except InputError as error:
-        raise unprocessable(error.at("/text")) from error
+        raise errors.unprocessable(error.at("/text")) from error
     return json_view({"suggestions": [suggestion.document() for suggestion in found]})
 
 
 def _catalogue() -> dict[str, object]:
     return {
-        "version": __version__,
+        "version": version.__version__,
         "metrics": [entry_of(METRICS[name]) for name in sorted(METRICS)],
         "formats": [entry_of(FORMATS[name]) for name in sorted(FORMATS)],
         "transforms": [entry_of(TRANSFORMS[name]) for name in sorted(TRANSFORMS)],
-        "significance": parameters_schema(PARAMS),
+        "significance": parameters_schema(comparing.PARAMS),
     }
 
 
@@ -96,9 +93,9 @@ def problem_document(name: str) -> dict[str, object]:
     """
     entry = TYPES.get(name) or CODES.get(name)
     if entry is None:
-        shown = name[:LONGEST_SHOWN]
-        suggestion = did_you_mean(shown, [*TYPES, *CODES])
-        raise NotFound(f"Unknown problem {shown!r}.{suggestion} See GET /problems.")
+        shown = name[: errors.LONGEST_SHOWN]
+        suggestion = wording.did_you_mean(shown, [*TYPES, *CODES])
+        raise errors.NotFound(f"Unknown problem {shown!r}.{suggestion} See GET /problems.")
     return _entry_document(name, entry)
 
 
@@ -204,7 +201,7 @@ def metrics_text(context: Context) -> bytes:
     them, and so would the comparisons that follow each success.
     """
     registry = CollectorRegistry()
-    Gauge("treescore_info", "Version of the service", ["version"], registry=registry).labels(__version__).set(1)
+    Gauge("treescore_info", "Version of the service", ["version"], registry=registry).labels(version.__version__).set(1)
     by_state = Gauge("treescore_runs", "Runs in the store", ["kind", "state"], registry=registry)
     with context.store.read() as db:
         for (kind, state), number in runs.counts_by_state(db).items():
@@ -255,7 +252,7 @@ def private_metrics_text(context: Context) -> bytes:
     context.queue.add_counts()
     try:
         load = context.queue.load()
-        registry.register(Summed(context.queue.counts()))
+        registry.register(monitoring.Summed(context.queue.counts()))
     except REDIS_ERRORS:
         registry.unregister(workers)
         return generate_latest(registry)

@@ -20,8 +20,7 @@ from service.policy.figures import shares_of, shown_share
 from service.policy.gate import Level
 from service.queue import BULK, LIVE
 from service.requests import MAX_PARTS
-from service.store import revisions, runs, texts
-from service.store.benchmarks import Benchmark
+from service.store import benchmarks, revisions, runs, texts
 from service.store.revisions import Digests, Revision
 from service.usecases.access import IdempotencyKey, active_revision, benchmark_of, claim_key, cursor_number
 from service.usecases.benchmarks.benchmarks import REVISION_KIND, part_document, parts_texts, shown_revision
@@ -160,7 +159,7 @@ def _scoring(base: Revision, request: RevisionRequest) -> dict[str, Json]:
 
 
 def _new_and_kept_gold(
-    db: Connection, benchmark: Benchmark, base: Revision, request: RevisionRequest
+    db: Connection, benchmark: benchmarks.Benchmark, base: Revision, request: RevisionRequest
 ) -> tuple[dict[str, PartGold], list[str]]:
     """Return new gold by part, and the parts of the base that remain, in their order."""
     given = request.parts or {}
@@ -183,7 +182,7 @@ def _new_and_kept_gold(
 
 
 def _revision_document(
-    db: Connection, context: Context, caller: Caller, benchmark: Benchmark, revision: Revision
+    db: Connection, context: Context, caller: Caller, benchmark: benchmarks.Benchmark, revision: Revision
 ) -> dict[str, object]:
     level = gate.level_of(benchmark, caller, context.now())
     run = runs.get(db, revision.id)
@@ -211,7 +210,7 @@ def _revision_document(
 
 
 def moves_of(
-    db: Connection, benchmark: Benchmark, revision: Revision, caller: Caller, now: datetime
+    db: Connection, benchmark: benchmarks.Benchmark, revision: Revision, caller: Caller, now: datetime
 ) -> list[dict[str, object]] | None:
     """Return the changes of ranks as the caller may see them: others than organisers if the board shows them such."""
     level = gate.level_of(benchmark, caller, now)

@@ -14,11 +14,9 @@ from sqlalchemy import Connection
 from service.contract.benchmarks import BenchmarkChanges
 from service.errors import error_document, invalid, refuse
 from service.policy import figures
-from service.policy.figures import shares_of
 from service.requests import MACRO, MAX_ABOUT, MISSING, POOLED, Request
 from service.store import revisions
 from service.store.benchmarks import Benchmark
-from service.store.revisions import Revision
 from service.usecases.runs import moment
 from service.usecases.scoring.config import scoring_config, scoring_warnings
 from service.usecases.scoring.shares import gold_of, golds_of, sizes_of
@@ -208,9 +206,9 @@ def _merged(before: Mapping[str, Json], changes: Request) -> dict[str, Json]:
     return merged
 
 
-def revision_warnings(db: Connection, benchmark: Benchmark, revision: Revision) -> list[dict[str, object]]:
+def revision_warnings(db: Connection, benchmark: Benchmark, revision: revisions.Revision) -> list[dict[str, object]]:
     """Return the warnings of a revision: of its scoring, and of its gold once that is checked."""
-    shares = shares_of(benchmark)
+    shares = figures.shares_of(benchmark)
     problems = [
         *scoring_warnings(revision.scoring),
         *(problem for share in shares for problem in _small(db, benchmark, revision, share)),
@@ -245,7 +243,7 @@ def time_warnings(benchmark: Benchmark) -> list[dict[str, object]]:
     return [error_document(problem, gold_visible=False) for problem in problems]
 
 
-def near_revisions(db: Connection, benchmark: Benchmark, revision: Revision, share: str | None) -> list[int]:
+def near_revisions(db: Connection, benchmark: Benchmark, revision: revisions.Revision, share: str | None) -> list[int]:
     """Return the earlier revisions with boards that are too near to this one in a share (`cells.small_difference`).
 
     Revisions with equal gold are not among them.
@@ -257,7 +255,7 @@ def near_revisions(db: Connection, benchmark: Benchmark, revision: Revision, sha
     ]
 
 
-def moves_shown(db: Connection, benchmark: Benchmark, revision: Revision, share: str | None) -> bool:
+def moves_shown(db: Connection, benchmark: Benchmark, revision: revisions.Revision, share: str | None) -> bool:
     """Return whether the changes of ranks in a share tell of no difference between revisions that are too near.
 
     They name main scores under this revision and under an earlier one.
@@ -266,13 +264,13 @@ def moves_shown(db: Connection, benchmark: Benchmark, revision: Revision, share:
     return not near_revisions(db, benchmark, revision, share) and all(number > revision.number for number in hidden)
 
 
-def _wide_margin(benchmark: Benchmark, revision: Revision) -> list[Problem]:
+def _wide_margin(benchmark: Benchmark, revision: revisions.Revision) -> list[Problem]:
     scoring = scoring_config(revision.scoring)
     details = margin_warnings(scoring.main_score, scoring.main[1], benchmark.leaderboard["margin"])
     return [Problem(code="wide-margin", pointer="/leaderboard/margin", detail=detail) for detail in details]
 
 
-def _small(db: Connection, benchmark: Benchmark, revision: Revision, share: str | None) -> list[Problem]:
+def _small(db: Connection, benchmark: Benchmark, revision: revisions.Revision, share: str | None) -> list[Problem]:
     sizes = sizes_of(db, benchmark, revision.id, revisions.parts_of(db, revision.id), share)
     small = figures.small_parts(sizes)
     if len(sizes) == 1:
@@ -289,7 +287,7 @@ def _problem(part: str, share: str | None, consequence: str) -> Problem:
     return Problem(code="small-part", pointer=f"/parts/{escape(part)}", part=part, detail=detail)
 
 
-def _without_parts(db: Connection, benchmark: Benchmark, revision: Revision) -> list[Problem]:
+def _without_parts(db: Connection, benchmark: Benchmark, revision: revisions.Revision) -> list[Problem]:
     """Return which tracks name parts that a revision does not have; it shows their means over the others."""
     known = {part.name for part in revisions.parts_of(db, revision.id)}
     problems = []

@@ -20,12 +20,10 @@ from sqlalchemy import Connection
 
 from service.caller import Caller, new_id, new_invite, new_token, token_hash
 from service.context import Context
-from service.contract.common import PageQuery
-from service.contract.teams import InviteRequest, JoinRequest, TeamRequest, TeamsRequest
+from service.contract import common, teams
 from service.contract.tokens import TokenRequest
 from service.errors import LONGEST_SHOWN, Conflict, Forbidden, Gone, NotFound, invalid, refuse
 from service.store import benchmarks, runs, submissions, tokens
-from service.store.benchmarks import Benchmark, Invite, Team
 from service.store.tokens import Token
 from service.usecases.access import benchmark_of, count_failure, storable, unknown_team
 from service.usecases.boards.work import board_changed
@@ -37,7 +35,7 @@ SHOWN = 20
 """Taken ids that the detail of an answer names."""
 
 
-def create_team(context: Context, caller: Caller, slug: str, request: TeamRequest) -> dict[str, object]:
+def create_team(context: Context, caller: Caller, slug: str, request: teams.TeamRequest) -> dict[str, object]:
     """Create a team. Only this answer has its token.
 
     Raises:
@@ -49,7 +47,7 @@ def create_team(context: Context, caller: Caller, slug: str, request: TeamReques
         return add_team(db, context, slug, request, caller.owner)
 
 
-def create_teams(context: Context, caller: Caller, slug: str, request: TeamsRequest) -> list[dict[str, object]]:
+def create_teams(context: Context, caller: Caller, slug: str, request: teams.TeamsRequest) -> list[dict[str, object]]:
     """Create all teams of a request, or none. Only this answer has their tokens.
 
     Raises:
@@ -70,7 +68,7 @@ def add_team(
     db: Connection,
     context: Context,
     slug: str,
-    request: TeamRequest,
+    request: teams.TeamRequest,
     actor: str | None,
     data: Mapping[str, object] | None = None,
 ) -> dict[str, object]:
@@ -87,7 +85,7 @@ def add_team(
     Raises:
         Conflict: the id is taken, perhaps by an erased team.
     """
-    team = Team(slug, request.id, request.name, request.contact, context.now(), None)
+    team = benchmarks.Team(slug, request.id, request.name, request.contact, context.now(), None)
     if benchmarks.get_team(db, slug, team.id) is not None:
         raise _team_taken(team.id)
     benchmarks.add_team(db, team)
@@ -96,7 +94,7 @@ def add_team(
     return {**_team_document(team), "token": token}
 
 
-def list_teams(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:
+def list_teams(context: Context, caller: Caller, slug: str, query: common.PageQuery) -> Page:
     """List the teams of a benchmark, by id."""
     caller.require("organise")
     with context.store.read() as db:
@@ -136,25 +134,25 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
         context.queue.stop(run_id)
 
 
-def _team_of(db: Connection, slug: str, team_id: str) -> Team:
+def _team_of(db: Connection, slug: str, team_id: str) -> benchmarks.Team:
     team = benchmarks.get_team(db, slug, team_id, lock=True) if storable(team_id) else None
     if team is None or team.erased_at is not None:
         raise NotFound(unknown_team(db, slug, team_id))
     return team
 
 
-def _new_token(db: Connection, context: Context, team: Team) -> str:
+def _new_token(db: Connection, context: Context, team: benchmarks.Team) -> str:
     now = context.now()
     text = new_token()
     tokens.add(db, Token(new_id("tok", now), token_hash(text), "read submit", None, now, team.id, team.benchmark_id))
     return text
 
 
-def _team_document(team: Team) -> dict[str, object]:
+def _team_document(team: benchmarks.Team) -> dict[str, object]:
     return {"id": team.id, "name": team.name, "contact": team.contact, "created_at": moment(team.created_at)}
 
 
-def _refuse_repeated(request: TeamsRequest) -> None:
+def _refuse_repeated(request: teams.TeamsRequest) -> None:
     """Refuse a list in which an id stands twice.
 
     Raises:
@@ -171,7 +169,7 @@ def _refuse_repeated(request: TeamsRequest) -> None:
     refuse(problems)
 
 
-def _some_taken(request: TeamsRequest, known: set[str]) -> Conflict:
+def _some_taken(request: teams.TeamsRequest, known: set[str]) -> Conflict:
     problems = ProblemList()
     for number, team in enumerate(request.teams):
         if team.id in known:
@@ -191,7 +189,7 @@ def _team_taken(team_id: str) -> Conflict:
     )
 
 
-def create_invite(context: Context, caller: Caller, slug: str, request: InviteRequest) -> dict[str, object]:
+def create_invite(context: Context, caller: Caller, slug: str, request: teams.InviteRequest) -> dict[str, object]:
     """Create an invite. Only this answer has its secret, and the address for those who are invited.
 
     Raises:
@@ -203,7 +201,7 @@ def create_invite(context: Context, caller: Caller, slug: str, request: InviteRe
         raise invalid("past-moment", "/expires_at", "This must be a time in the future.")
     secret = new_invite()
     expires_at = request.expires_at.astimezone(UTC)
-    invite = Invite(new_id("inv", now), slug, token_hash(secret), now, expires_at, request.teams_at_most)
+    invite = benchmarks.Invite(new_id("inv", now), slug, token_hash(secret), now, expires_at, request.teams_at_most)
     with context.store.write() as db:
         benchmark_of(db, slug)
         benchmarks.add_invite(db, invite)
@@ -212,7 +210,7 @@ def create_invite(context: Context, caller: Caller, slug: str, request: InviteRe
     return {**_invite_document(invite), "secret": secret, "address": address}
 
 
-def list_invites(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:
+def list_invites(context: Context, caller: Caller, slug: str, query: common.PageQuery) -> Page:
     """List the invites of a benchmark, newest first, without their secrets."""
     caller.require("organise")
     with context.store.read() as db:
@@ -252,7 +250,7 @@ def view_invite(context: Context, caller: Caller, secret: str) -> dict[str, obje
     }
 
 
-def join(context: Context, caller: Caller, request: JoinRequest) -> dict[str, object]:
+def join(context: Context, caller: Caller, request: teams.JoinRequest) -> dict[str, object]:
     """Make a team with an invite. Only this answer has the team's token.
 
     Raises:
@@ -272,12 +270,12 @@ def join(context: Context, caller: Caller, request: JoinRequest) -> dict[str, ob
         check_names([("/name", request.name), ("/id", request.id)], others)
         if not benchmarks.use_invite(db, invite.id):
             raise _used_up(invite)
-        team = TeamRequest(request.id, request.name, request.contact)
+        team = teams.TeamRequest(request.id, request.name, request.contact)
         made = add_team(db, context, slug, team, caller.token_id, {"invite": invite.id})
     return {"benchmark": slug, **made}
 
 
-def _open_benchmark(db: Connection, invite: Invite, now: datetime) -> Benchmark:
+def _open_benchmark(db: Connection, invite: benchmarks.Invite, now: datetime) -> benchmarks.Benchmark:
     """Return the benchmark of an invite that can be used.
 
     Raises:
@@ -299,12 +297,12 @@ def _open_benchmark(db: Connection, invite: Invite, now: datetime) -> Benchmark:
     return benchmark
 
 
-def _used_up(invite: Invite) -> Gone:
+def _used_up(invite: benchmarks.Invite) -> Gone:
     detail = f"This invite has made all of its {invite.teams_at_most} teams. Ask the organisers for another one."
     return Gone(detail, slug="invite-used-up")
 
 
-def _known(context: Context, caller: Caller, secret: str) -> Invite:
+def _known(context: Context, caller: Caller, secret: str) -> benchmarks.Invite:
     """Return the invite of a secret. An unknown one counts as a failed authentication of the address.
 
     Raises:
@@ -319,7 +317,7 @@ def _known(context: Context, caller: Caller, secret: str) -> Invite:
     return invite
 
 
-def _invite_document(invite: Invite) -> dict[str, object]:
+def _invite_document(invite: benchmarks.Invite) -> dict[str, object]:
     return {
         "id": invite.id,
         "benchmark": invite.benchmark_id,
@@ -442,7 +440,7 @@ def create_token(context: Context, caller: Caller, request: TokenRequest) -> dic
     return {**token_document(token), "token": text}
 
 
-def list_tokens(context: Context, caller: Caller, query: PageQuery) -> Page:
+def list_tokens(context: Context, caller: Caller, query: common.PageQuery) -> Page:
     """List all tokens, newest first, without their texts."""
     caller.require("organise")
     with context.store.read() as db:

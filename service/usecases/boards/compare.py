@@ -20,36 +20,16 @@ import numpy as np
 from sqlalchemy import Connection
 
 from service.context import Context
-from service.contract.common import Interval
-from service.contract.leaderboards import BoardSignificance
-from service.policy import gate
+from service.contract import common, leaderboards
+from service.policy import figures, gate
 from service.policy.documents import ROUNDED
-from service.policy.figures import Release
-from service.policy.gate import Level
 from service.requests import POOLED, PRIVATE
-from service.store import artifacts, benchmarks, boards, comparisons, runs, score_records, texts
-from service.store.benchmarks import Benchmark
-from service.store.comparisons import Question
+from service.store import artifacts, benchmarks, boards, comparisons, runs, score_records, submissions, texts
 from service.store.packing import unpack_array
 from service.store.score_records import ANSWERED, CHARGED, artifact_name
-from service.store.submissions import BoardEntry
-from service.usecases.boards.ranking import (
-    BOARD_SETTINGS,
-    TESTED,
-    Board,
-    BoardRow,
-    board_of,
-    comparison_id,
-    missing_of,
-    positions_of,
-    question_of,
-    standard_boards,
-    tested_of,
-    untestable,
-    with_significance,
-)
-from service.usecases.scoring.config import counts_shown
-from service.usecases.scoring.gold import GOLD, items_name, names_of
+from service.usecases.boards import ranking
+from service.usecases.boards.ranking import Board
+from service.usecases.scoring import config, gold
 from service.usecases.scoring.shares import share_rows, split_of, stored_documents
 from treescore.core.arrays import BoolArray, Counts
 from treescore.core.params import Json
@@ -68,8 +48,7 @@ from treescore.evaluation.benchmark import (
     submissions_of,
 )
 from treescore.evaluation.parts import mean_of_parts
-from treescore.significance import Settings
-from treescore.significance.notes import OTHER_PARTS
+from treescore.significance import Settings, notes
 
 LAST = "last"
 PICKED = ("best", "chosen", LAST)
@@ -78,7 +57,7 @@ ADJUSTED, NONE = "adjusted", "none"
 PAIR = 2
 
 
-def selection_of(board: Board, question: Question) -> str:
+def selection_of(board: Board, question: comparisons.Question) -> str:
     """Return how p of a question allows for the picking: `adjusted`, or `none` where no row was picked by its score.
 
     On the board of a private share it is `private`: rows are picked by scores over the public one, which tell nothing
@@ -90,8 +69,8 @@ def selection_of(board: Board, question: Question) -> str:
 
 
 def board_question(
-    db: Connection, board: Board, rows: Sequence[BoardRow], ids: Sequence[str], chosen: Settings | None = None
-) -> Question:
+    db: Connection, board: Board, rows: Sequence[ranking.BoardRow], ids: Sequence[str], chosen: Settings | None = None
+) -> comparisons.Question:
     """Return the question about some rows of a board, with what their teams picked them from.
 
     Args:
@@ -101,7 +80,7 @@ def board_question(
         ids: of the rows that are compared.
         chosen: settings of an organiser; None for the board's own.
     """
-    question = question_of(board, ids, chosen)
+    question = ranking.question_of(board, ids, chosen)
     runs = {row.entry.id: list(row.entry.runs) for row in rows if row.entry.id in set(ids) and row.entry.runs}
     if runs:
         question["runs"] = runs
@@ -114,8 +93,8 @@ def board_question(
 
 
 def listed_question(
-    db: Connection, board: Board, rows: Sequence[BoardRow], ids: Sequence[str], chosen: Settings | None
-) -> Question:
+    db: Connection, board: Board, rows: Sequence[ranking.BoardRow], ids: Sequence[str], chosen: Settings | None
+) -> comparisons.Question:
     """Return the question about submissions by their ids: the board's where all of them are its rows.
 
     Others, as two of one team, and those of an organiser with settings of their own are taken as they are. Training
@@ -123,14 +102,16 @@ def listed_question(
     """
     if chosen is None and {row.entry.id for row in rows} >= set(ids):
         return board_question(db, board, rows, ids)
-    question = question_of(board, ids, chosen)
+    question = ranking.question_of(board, ids, chosen)
     runs = listed_runs(question["submissions"], rows, boards.systems_of(db, ids))
     if runs:
         question["runs"] = runs
     return question
 
 
-def listed_runs(ids: Sequence[str], rows: Sequence[BoardRow], system_of: Mapping[str, str]) -> dict[str, list[str]]:
+def listed_runs(
+    ids: Sequence[str], rows: Sequence[ranking.BoardRow], system_of: Mapping[str, str]
+) -> dict[str, list[str]]:
     """Return the runs of each system of several, by the listed submission that stands for it: the first one.
 
     A row of the board stands for all runs of its system, another submission for those that are listed.
@@ -150,7 +131,7 @@ def allows(settings: Settings) -> bool:
     return settings.by_law and settings.alternative == "two-sided"
 
 
-def numbers_considered(db: Connection, board: Board, rows: Sequence[BoardRow]) -> dict[str, int]:
+def numbers_considered(db: Connection, board: Board, rows: Sequence[ranking.BoardRow]) -> dict[str, int]:
     """Return k for each row: how many scored submissions its team has, its training runs being one; 1 for baselines.
 
     Runs of the team's other systems count one by one: the team saw the score of each, and may send the best again.
@@ -166,7 +147,7 @@ def numbers_considered(db: Connection, board: Board, rows: Sequence[BoardRow]) -
 COUNTS_DELETED = "its counts were deleted"
 
 
-def compare_submissions(context: Context, question: Question) -> dict[str, Json]:
+def compare_submissions(context: Context, question: comparisons.Question) -> dict[str, Json]:
     """Return the significance document that answers a question.
 
     Args:
@@ -182,10 +163,10 @@ def compare_submissions(context: Context, question: Question) -> dict[str, Json]
     subject = _subject(board, question, chosen)
     asked = _compared_rows(question)
     with context.store.read() as db:
-        missing = missing_of(db, board, submissions_of(asked))
+        missing = ranking.missing_of(db, board, submissions_of(asked))
         parts = _compared_parts(db, board, chosen)
-    lacking = positions_of(board, missing)
-    untested = untestable(board, missing_parts(asked, lacking), subject.settings)
+    lacking = ranking.positions_of(board, missing)
+    untested = ranking.untestable(board, missing_parts(asked, lacking), subject.settings)
     candidates, rows = [], []
     charged = Charged([], {}) if subject.entry.leaves_out else None
     for row in asked:
@@ -219,12 +200,12 @@ def compare_submissions(context: Context, question: Question) -> dict[str, Json]
     return subject.answer(candidates, documents, further, record, charged)
 
 
-def board_behind(db: Connection, question: Question) -> Board:
+def board_behind(db: Connection, question: comparisons.Question) -> Board:
     """Return the board with the revision, score and parts of a question."""
     benchmark = benchmarks.get(db, question["benchmark"])
     if benchmark is None:
         raise RuntimeError(f"unknown benchmark {question['benchmark']}")
-    return board_of(
+    return ranking.board_of(
         db, benchmark, score=question["score"], part=question["part"], revision=question["revision"],
         share=question.get("share"), track=question.get("parts"),
     )  # fmt: skip
@@ -237,7 +218,7 @@ def rows_of_share(db: Connection, board: Board) -> list[BoolArray]:
     return [share_rows(split, part, board.share) for part in board.chosen_parts]
 
 
-def _subject(board: Board, question: Question, chosen: Sequence[BoolArray]) -> Subject:
+def _subject(board: Board, question: comparisons.Question, chosen: Sequence[BoolArray]) -> Subject:
     entry, score = board.scored_by
     return Subject(
         address=board.score,
@@ -251,7 +232,7 @@ def _subject(board: Board, question: Question, chosen: Sequence[BoolArray]) -> S
     )
 
 
-def _compared_rows(question: Question) -> list[RowDocument]:
+def _compared_rows(question: comparisons.Question) -> list[RowDocument]:
     """Return the systems of a question: submissions, each with its other runs."""
     runs_of = question.get("runs", {})
     counted = {run for first, runs in runs_of.items() for run in runs if run != first}
@@ -273,8 +254,8 @@ def _compared_parts(db: Connection, board: Board, chosen: Sequence[BoolArray]) -
             name=part.name,
             sentences=int(rows.sum()),
             chosen=None if board.share is None else (np.flatnonzero(rows) + 1).tolist(),
-            gold=[digests.get(name, "") for name in names_of(GOLD, part.name, board.scoring.spec.format)],
-            items=digests.get(items_name(part.name)),
+            gold=[digests.get(name, "") for name in gold.names_of(gold.GOLD, part.name, board.scoring.spec.format)],
+            items=digests.get(gold.items_name(part.name)),
         )
         for part, rows in zip(board.chosen_parts, chosen, strict=True)
     ]
@@ -323,10 +304,10 @@ def _answered(db: Connection, board: Board, chosen: Sequence[BoolArray], submiss
     ])  # fmt: skip
 
 
-def charged_scores(db: Connection, board: Board, entries: Iterable[BoardEntry]) -> dict[str, float]:
+def charged_scores(db: Connection, board: Board, entries: Iterable[submissions.BoardEntry]) -> dict[str, float]:
     """Return the scores of entries with what their outputs lack charged, of training runs their mean."""
     chosen = rows_of_share(db, board)
-    subject = _subject(board, question_of(board, ()), chosen)
+    subject = _subject(board, ranking.question_of(board, ()), chosen)
     score, names = subject.charging.score, subject.charging.columns.names
     ends = np.cumsum([size for _, size in subject.parts])
     worst = np.array([math.nan if score.worst is None else score.worst])
@@ -370,7 +351,7 @@ NOT_TESTED = (
     '"submissions": "leaderboard" and this score and part.'
 )
 NO_SCORE = "without a score"
-BELOW = f"not among the first {TESTED} rows"
+BELOW = f"not among the first {ranking.TESTED} rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,22 +365,26 @@ class Finding:
         intervals: submission -> interval of its score over the units of the tests; None where it has none.
     """
 
-    document: BoardSignificance
-    rows: Sequence[BoardRow]
+    document: leaderboards.BoardSignificance
+    rows: Sequence[ranking.BoardRow]
     untested: dict[str, str] = field(default_factory=dict)
-    intervals: Mapping[str, Interval | None] = field(default_factory=dict)
+    intervals: Mapping[str, common.Interval | None] = field(default_factory=dict)
 
 
 def significance_of(
-    db: Connection, benchmark: Benchmark, board: Board, rows: Sequence[BoardRow], release: Release
+    db: Connection,
+    benchmark: benchmarks.Benchmark,
+    board: Board,
+    rows: Sequence[ranking.BoardRow],
+    release: figures.Release,
 ) -> Finding:
     """Return what is known of the differences between a board's rows, for a caller who sees `release` of it."""
-    if release.level < Level.SCORES:
+    if release.level < gate.Level.SCORES:
         reason = "The feedback level of this benchmark shows no significance."
         return Finding(_untested_document(None, None, reason), rows)
-    ids, untested = tested_of(db, board, rows)
+    ids, untested = ranking.tested_of(db, board, rows)
     question = board_question(db, board, rows, ids)
-    name, selection = comparison_id(question), selection_of(board, question)
+    name, selection = ranking.comparison_id(question), selection_of(board, question)
     comparison = _comparison(db, board, name, ids)
     if comparison is None:
         pending = _pending(db, benchmark, board, name)
@@ -411,45 +396,47 @@ def significance_of(
         shown = gate.comparison_view(release.level, comparison, by_part=not release.hidden, counts=counts)
         document["unit_count"] = shown.get("unit_count")
         # a board has no column of p for other parts
-        document["notes"] = [each.replace(OTHER_PARTS, "") for each in shown["notes"] if each != ROUNDED]
+        document["notes"] = [each.replace(notes.OTHER_PARTS, "") for each in shown["notes"] if each != ROUNDED]
     untested |= {each["name"]: each["reason"] for each in comparison["untested"]}
-    rows = with_significance(rows, comparison)
+    rows = ranking.with_significance(rows, comparison)
     for row in rows:
         if not row.tested:
             untested.setdefault(row.entry.id, NO_SCORE if row.entry.value is None else BELOW)
     return Finding(document, rows, untested, _intervals(comparison))
 
 
-def comparison_behind(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[str, Mapping[str, Json] | None]:
+def comparison_behind(
+    db: Connection, board: Board, rows: Sequence[ranking.BoardRow]
+) -> tuple[str, Mapping[str, Json] | None]:
     """Return the id of the comparison of a board's rows, and its document if there is one."""
-    ids, _ = tested_of(db, board, rows)
-    name = comparison_id(board_question(db, board, rows, ids))
+    ids, _ = ranking.tested_of(db, board, rows)
+    name = ranking.comparison_id(board_question(db, board, rows, ids))
     return name, _comparison(db, board, name, ids)
 
 
-def _counts_shown(benchmark: Benchmark, board: Board, level: Level) -> bool:
+def _counts_shown(benchmark: benchmarks.Benchmark, board: Board, level: gate.Level) -> bool:
     """Return whether the number of units is shown; that of a share could tell which documents are in it."""
-    return counts_shown(benchmark, board.revision, level) and (board.share is None or level is Level.GOLD)
+    return config.counts_shown(benchmark, board.revision, level) and (board.share is None or level is gate.Level.GOLD)
 
 
-def _untested_document(name: str | None, selection: str | None, reason: str) -> BoardSignificance:
-    return BoardSignificance(
+def _untested_document(name: str | None, selection: str | None, reason: str) -> leaderboards.BoardSignificance:
+    return leaderboards.BoardSignificance(
         pending=False, test=None, alternative=None, unit=None, unit_count=None, notes=[], correction=None, alpha=None,
-        pairs=None, first_rows=TESTED, comparison=name, selection=selection, reason=reason,
+        pairs=None, first_rows=ranking.TESTED, comparison=name, selection=selection, reason=reason,
     )  # fmt: skip
 
 
-def _tested_document(name: str, selection: str) -> BoardSignificance:
+def _tested_document(name: str, selection: str) -> leaderboards.BoardSignificance:
     """Return how every board is tested; its law, units and pairs are not known yet."""
-    how = BOARD_SETTINGS
-    return BoardSignificance(
+    how = ranking.BOARD_SETTINGS
+    return leaderboards.BoardSignificance(
         pending=True, test=None, alternative=how.alternative, unit=None, unit_count=None, notes=[],
-        correction=how.correction, alpha=how.alpha, pairs=None, first_rows=TESTED, comparison=name,
+        correction=how.correction, alpha=how.alpha, pairs=None, first_rows=ranking.TESTED, comparison=name,
         selection=selection, reason=None,
     )  # fmt: skip
 
 
-def _answered_document(name: str, selection: str, comparison: Mapping[str, Json]) -> BoardSignificance:
+def _answered_document(name: str, selection: str, comparison: Mapping[str, Json]) -> leaderboards.BoardSignificance:
     """Return how a board was tested; one of fewer than two tested rows has no test and no units."""
     document = _tested_document(name, selection)
     document["pending"] = False
@@ -459,10 +446,10 @@ def _answered_document(name: str, selection: str, comparison: Mapping[str, Json]
     return document
 
 
-def _intervals(comparison: Mapping[str, Json]) -> dict[str, Interval | None]:
+def _intervals(comparison: Mapping[str, Json]) -> dict[str, common.Interval | None]:
     """Return the intervals of the rows that were compared; a single row was not."""
     known = {system["name"]: system["ci"] for system in comparison["systems"] if "ci" in system}
-    return {name: ci and Interval(low=ci["low"], high=ci["high"]) for name, ci in known.items()}
+    return {name: ci and common.Interval(low=ci["low"], high=ci["high"]) for name, ci in known.items()}
 
 
 def _comparison(db: Connection, board: Board, name: str, ids: Sequence[str]) -> Mapping[str, Json] | None:
@@ -488,7 +475,7 @@ def _unfrozen(board: Board) -> str:
     return replace(board, until=None).key
 
 
-def _pending(db: Connection, benchmark: Benchmark, board: Board, name: str) -> bool:
+def _pending(db: Connection, benchmark: benchmarks.Benchmark, board: Board, name: str) -> bool:
     """Return whether a worker is going to compare these rows."""
     asked = comparisons.get(db, name)
     if asked is not None:
@@ -499,5 +486,8 @@ def _pending(db: Connection, benchmark: Benchmark, board: Board, name: str) -> b
     if boards.unfinished_run(db, board.benchmark_id, number) is None:
         return False
     live = _unfrozen(board)
-    standard = {each.key for each in standard_boards(board_of(db, benchmark, revision=number, share=board.share))}
+    standard = {
+        each.key
+        for each in ranking.standard_boards(ranking.board_of(db, benchmark, revision=number, share=board.share))
+    }
     return live in standard or boards.get(db, board.benchmark_id, number, live) is not None

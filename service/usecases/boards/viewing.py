@@ -22,28 +22,22 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context, LruCache
-from service.contract import leaderboards
-from service.contract.common import Interval
+from service.contract import common, leaderboards
 from service.contract.leaderboards import BoardQuery, LeaderboardRow
 from service.policy import figures, gate
 from service.policy.figures import Release
 from service.policy.gate import Level
 from service.render import render_leaderboard, render_matrix
 from service.requests import MACRO, POOLED, PRIVATE
-from service.store import benchmarks, boards, revisions
+from service.store import benchmarks, boards, database, revisions
 from service.store.benchmarks import Benchmark
-from service.store.boards import RowDetails
-from service.store.database import Store
-from service.store.revisions import Revision
 from service.store.score_records import finite
 from service.store.submissions import BoardEntry
 from service.usecases.access import benchmark_of, item_number
 from service.usecases.boards import compare, ranking
 from service.usecases.boards.ranking import Board, BoardRow
 from service.usecases.runs import Page, View, board_name, changed, etag_of, moment, wait_for
-from service.usecases.scoring.config import counts_shown, scoring_config
-from service.usecases.scoring.part_scorer import coverage_of
-from service.usecases.scoring.shares import golds_of, sizes_of
+from service.usecases.scoring import config, part_scorer, shares
 from treescore.core.arrays import FloatArray
 from treescore.evaluation.report import charged_figure
 from treescore.render.forms import Rendered
@@ -51,17 +45,17 @@ from treescore.render.forms import Rendered
 
 def release_of_board(db: Connection, benchmark: Benchmark, board: Board, level: Level) -> Release:
     """Return what a caller of this level sees of the figures of a board."""
-    sizes = sizes_of(db, benchmark, board.revision.id, board.parts, board.share)
+    sizes = shares.sizes_of(db, benchmark, board.revision.id, board.parts, board.share)
     scoring = board.scoring
     return figures.release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes, board.tracks).on_board()
 
 
 def release_of_revision(
-    db: Connection, benchmark: Benchmark, revision: Revision, level: Level, share: str | None
+    db: Connection, benchmark: Benchmark, revision: revisions.Revision, level: Level, share: str | None
 ) -> Release:
     """Return what a caller of this level sees of the figures of the caller's own submissions, in a share."""
-    scoring = scoring_config(revision.scoring)
-    sizes = sizes_of(db, benchmark, revision.id, revisions.parts_of(db, revision.id), share)
+    scoring = config.scoring_config(revision.scoring)
+    sizes = shares.sizes_of(db, benchmark, revision.id, revisions.parts_of(db, revision.id), share)
     return figures.release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes)
 
 
@@ -69,7 +63,7 @@ def revision_shown(db: Connection, benchmark: Benchmark, level: Level, number: i
     """Return whether a level shows the figures of a share under a revision that is or was active."""
     if level >= Level.ITEMS or benchmark.active_revision in (None, number):
         return True
-    golds = golds_of(db, benchmark, share)
+    golds = shares.golds_of(db, benchmark, share)
     return number not in figures.hidden_revisions(benchmark.active_revision or 0, golds)
 
 
@@ -90,17 +84,17 @@ def require_board(db: Connection, benchmark: Benchmark, board: Board, level: Lev
 
 
 MOST_BYTES = 64 * 2**20
-_CACHES: WeakKeyDictionary[Store, LruCache[View]] = WeakKeyDictionary()
+_CACHES: WeakKeyDictionary[database.Store, LruCache[View]] = WeakKeyDictionary()
 _LOCK = Lock()
 
 
-def cache_of(store: Store) -> LruCache[View]:
+def cache_of(store: database.Store) -> LruCache[View]:
     """Return the views of a store's boards, by what their bytes depend on."""
     with _LOCK:
         return _CACHES.setdefault(store, LruCache[View](MOST_BYTES, lambda view: len(view.content)))
 
 
-def row_details(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, RowDetails]:
+def row_details(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, boards.RowDetails]:
     """Return what rows show of their submissions; the intervals of a track are those of its comparison."""
     number, layout, private = board.revision.number, board.layout, board.share == PRIVATE
     part = MACRO if board.track is not None else board.ranking_part
@@ -362,7 +356,7 @@ def _board_rows(
     charged = _charged(db, board, finding, release)
     documents = []
     for row in finding.rows:
-        covered = coverage_of(row.entry.covered, board.parts, frozenset(parts))
+        covered = part_scorer.coverage_of(row.entry.covered, board.parts, frozenset(parts))
         document = _row(board, row, ranking.system_details(row.entry, details), names, finding)
         document["considered"] = considered.get(row.entry.id)
         if row.entry.id in charged:
@@ -389,7 +383,7 @@ def _charged(db: Connection, board: Board, finding: compare.Finding, release: Re
 
 
 def _row(
-    board: Board, row: BoardRow, details: RowDetails, names: Mapping[str, str], finding: compare.Finding
+    board: Board, row: BoardRow, details: boards.RowDetails, names: Mapping[str, str], finding: compare.Finding
 ) -> LeaderboardRow:
     entry = row.entry
     return LeaderboardRow(
@@ -416,10 +410,10 @@ def _row(
     )
 
 
-def _interval(details: RowDetails) -> Interval | None:
+def _interval(details: boards.RowDetails) -> common.Interval | None:
     if details.interval is None:
         return None
-    return Interval(low=details.interval.low, high=details.interval.high)
+    return common.Interval(low=details.interval.low, high=details.interval.high)
 
 
 BOARD_SHEET = Sheet("leaderboard", leaderboards.SHEET_FORMATS, board_document, render_leaderboard)
@@ -448,7 +442,7 @@ def matrix_document(
 
 
 def _matrix_parts(benchmark: Benchmark, board: Board, level: Level) -> list[leaderboards.MatrixPart]:
-    counts = counts_shown(benchmark, board.revision, level)
+    counts = config.counts_shown(benchmark, board.revision, level)
     return [
         leaderboards.MatrixPart(
             name=part.name, sentences=part.sentences if counts else None, words=part.words if counts else None

@@ -17,24 +17,20 @@ import numpy as np
 import orjson
 from sqlalchemy import Connection
 
-from service import monitoring, requests
+from service import errors, monitoring, requests
 from service.context import Context
-from service.errors import NotFound, error_record
 from service.policy import documents as policy_documents
 from service.store import artifacts, benchmarks, packing, revisions, score_records, texts
 from service.store.revisions import Part, Revision
 from service.store.score_records import ANSWERED, CHARGED, FAILED, MISSING, SCORED, PrivateFigures, ScoreRecord
 from service.store.submissions import ANNOTATION, Submission
 from service.usecases.runs import Failure, View, json_view
-from service.usecases.scoring import gold
-from service.usecases.scoring.config import ScoringConfig, scoring_config
+from service.usecases.scoring import config, gold
 from service.usecases.scoring.shares import blocks_of_part, share_rows, split_of, stored_documents
+from treescore.core import comparing, params, wording
 from treescore.core.arrays import Counts, FloatArray, IntArray
-from treescore.core.comparing import AUTO
-from treescore.core.params import Json
 from treescore.core.registry import OK, STATUS_NAMES, Outcome, Text
 from treescore.core.scores import ScoreTable, count_values, nested_values, score_values, with_values
-from treescore.core.wording import did_you_mean
 from treescore.errors import Problem, ScoringError
 from treescore.evaluation import blind, evaluate
 from treescore.evaluation.document import outcome_document, signature_document
@@ -47,7 +43,7 @@ class PartShare:
     """One part under one metric entry: all its counts, and a document for each share (None: all sentences)."""
 
     rows: Counts
-    documents: Mapping[str | None, dict[str, Json]] = field(default_factory=dict)
+    documents: Mapping[str | None, dict[str, params.Json]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -141,7 +137,7 @@ def _array(body: bytes) -> Counts:
     return rows
 
 
-def _failure(stored: Mapping[str, Json] | None) -> Failure | None:
+def _failure(stored: Mapping[str, params.Json] | None) -> Failure | None:
     if stored is None:
         return None
     problems = [Problem(**problem) for problem in stored["problems"]]
@@ -177,12 +173,12 @@ class Scorer:
     def __init__(self, context: Context, revision: Revision) -> None:
         self.context = context
         self.revision = revision
-        self.scoring: ScoringConfig = scoring_config(revision.scoring)
+        self.scoring: config.ScoringConfig = config.scoring_config(revision.scoring)
         with context.store.read() as db:
             self.parts = revisions.parts_of(db, revision.id)
             benchmark = benchmarks.get(db, revision.benchmark_id)
             self._split = None if benchmark is None else split_of(db, benchmark, revision.id)
-            self._unit = AUTO if benchmark is None else benchmark.leaderboard["unit"]
+            self._unit = comparing.AUTO if benchmark is None else benchmark.leaderboard["unit"]
         gold.sweep_gold_files(context)
         self._gold: dict[str, gold.KnownGold] = {}
         self._absent: dict[tuple[str, str], Counts] = {}
@@ -307,7 +303,7 @@ class Scorer:
         """Return the shares that have figures of their own; of a test set that is not split all sentences."""
         return (None,) if self._split is None else (requests.PUBLIC, requests.PRIVATE)
 
-    def _document(self, part: Part, entry: Entry, outcome: Outcome, share: str | None) -> dict[str, Json]:
+    def _document(self, part: Part, entry: Entry, outcome: Outcome, share: str | None) -> dict[str, params.Json]:
         """Return the scores and counts of one part in a share; tables of the whole text stand beside the public one."""
         if share is not None:
             rows = share_rows(self._split, part, share)
@@ -390,7 +386,7 @@ class Scorer:
         return [rows[share_rows(self._split, part, share)] for part, rows in zip(self.parts, whole, strict=True)]
 
     def _metric_document(
-        self, entry: Entry, scores: PartScores, rows: Sequence[Counts], parts: Sequence[dict[str, Json] | None]
+        self, entry: Entry, scores: PartScores, rows: Sequence[Counts], parts: Sequence[dict[str, params.Json] | None]
     ) -> dict[str, object]:
         """Return a metric's scores; the documents of its parts are None where the part was not scored."""
         table = entry.metric.table
@@ -444,7 +440,7 @@ def _intervals(bounds: FloatArray) -> list[dict[str, float] | None]:
 
 def _warning(problem: Problem, metric: str | None = None) -> dict[str, object]:
     """Return a stored warning: of the output itself, or of a metric. Show it only through service.policy.gate."""
-    return {**({} if metric is None else {"metric": metric}), **error_record(problem)}
+    return {**({} if metric is None else {"metric": metric}), **errors.error_record(problem)}
 
 
 class Coverage(NamedTuple):
@@ -545,6 +541,6 @@ def slices_view(
     if by is None:
         return json_view({**head, "groupings": names})
     if by not in names:
-        known = f"Known groupings: {', '.join(names) or 'none'}.{did_you_mean(by, names)}"
-        raise NotFound(f"Unknown grouping {by!r}. {known}")
+        known = f"Known groupings: {', '.join(names) or 'none'}.{wording.did_you_mean(by, names)}"
+        raise errors.NotFound(f"Unknown grouping {by!r}. {known}")
     return json_view({**head, "by": by, "slices": rows})

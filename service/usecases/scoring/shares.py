@@ -31,16 +31,13 @@ from service.requests import PRIVATE, PUBLIC
 from service.store import artifacts, benchmarks, revisions, score_records, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Digests, Part, Revision
-from service.store.score_records import Ladder
 from service.store.submissions import Submission
 from service.usecases.scoring.config import scoring_config
 from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.params import escape
 from treescore.errors import Problem, ProblemList
-from treescore.evaluation.evaluate import Evaluation
-from treescore.evaluation.report import documents_of
-from treescore.significance import Settings
-from treescore.significance.contributions import beats_shown
+from treescore.evaluation import evaluate, report
+from treescore.significance import Settings, contributions
 from treescore.significance.units import chosen_units, with_documents
 
 Names = Sequence[str | None]
@@ -52,9 +49,9 @@ def blocks_name(position: int) -> str:
     return f"blocks/{position}/of_sentences"
 
 
-def packed_documents(evaluation: Evaluation) -> bytes:
+def packed_documents(evaluation: evaluate.Evaluation) -> bytes:
     """Return what is stored of the documents of a part."""
-    return artifacts.pack_json(list(documents_of(evaluation) or ()))
+    return artifacts.pack_json(list(report.documents_of(evaluation) or ()))
 
 
 def stored_documents(db: Connection, revision_id: str, part: Part) -> Names:
@@ -217,7 +214,7 @@ def place_on_ladder(db: Connection, benchmark: Benchmark, revision: Revision, su
         return
     rung = 1 if shown is None else shown.rung + 1
     score_records.set_rung(db, submission.id, revision.number, rung)
-    ladder = Ladder(rung, np.concatenate(rows))  # type: ignore[arg-type]
+    ladder = score_records.Ladder(rung, np.concatenate(rows))  # type: ignore[arg-type]
     score_records.save_ladder(db, benchmark.id, submission.team_id, revision.number, ladder)
 
 
@@ -238,4 +235,4 @@ def _beats(revision: Revision, rows: list[Counts], shown: Counts) -> bool:
     entry, score = scoring_config(revision.scoring).main
     sizes = [len(part) for part in rows]
     parts = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes) if len(sizes) > 1 else None
-    return beats_shown(score, entry.metric.table.count_names, np.concatenate(rows), shown, parts)  # type: ignore[arg-type]
+    return contributions.beats_shown(score, entry.metric.table.count_names, np.concatenate(rows), shown, parts)  # type: ignore[arg-type]

@@ -25,8 +25,7 @@ from service.store.artifacts import unpack_json
 from service.usecases.runs import View, wait_for
 from service.usecases.views.choosing import Asked, Listed, Window
 from service.usecases.views.documents import Document, Outline
-from treescore.core.params import Json
-from treescore.core.version import __version__
+from treescore.core import params, version
 from treescore.errors import Problem
 
 VIEWS = "views"
@@ -53,7 +52,7 @@ class Question:
 
     kind: str
     owners: tuple[str, ...]
-    asked: Mapping[str, Json]
+    asked: Mapping[str, params.Json]
 
     @property
     def text(self) -> str:
@@ -63,7 +62,7 @@ class Question:
     @property
     def key(self) -> str:
         """A digest of the question, and of the version that answers it."""
-        return hashlib.blake2b(f"{__version__} {self.text}".encode(), digest_size=32).hexdigest()
+        return hashlib.blake2b(f"{version.__version__} {self.text}".encode(), digest_size=32).hexdigest()
 
     @classmethod
     def of(cls, text: str) -> Question:
@@ -251,7 +250,7 @@ class Views:
         around = [Outline(**outline) for outline in found["window"]["around"]]
         return found["marks"], Window(**{**found["window"], "around": around})
 
-    def _ask(self, kind: str, outputs: Sequence[Output], **asked: Json) -> Any:
+    def _ask(self, kind: str, outputs: Sequence[Output], **asked: params.Json) -> Any:
         owners = tuple(dict.fromkeys(output.owner for output in outputs))
         asked["outputs"] = [asdict(output) for output in outputs]
         answer = ask(self.context, self.caller, Question(kind, owners, asked))
@@ -287,6 +286,6 @@ class Trees:
     next: str | None
 
 
-def asked_of(stored: dict[str, Json]) -> Asked:
+def asked_of(stored: dict[str, params.Json]) -> Asked:
     """Return what is asked of sentences, as a question states it."""
     return Asked(**{**stored, "owner": tuple(stored["owner"]), "choice": TreeChoice(**stored["choice"])})

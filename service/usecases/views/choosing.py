@@ -16,8 +16,7 @@ import orjson
 
 from service.contract.common import TreeChoice
 from service.errors import NotFound, Unprocessable
-from service.usecases.access import item_number
-from service.usecases.runs import Page
+from service.usecases import access, runs
 from service.usecases.views.documents import Document, Outline, OutputTrees
 from service.usecases.views.text import CONSTITUENTS, DEPENDENCIES, DISCONTINUOUS, GRAPH, OF_ERRORS, Text, wrong_units
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
@@ -80,11 +79,11 @@ def start_of(cursor: str | None, tag: str) -> int:
         Unprocessable: the cursor is invalid, or belongs to another choice.
     """
     if cursor is None or not tag:
-        return item_number(cursor)
+        return access.item_number(cursor)
     number, _, found = cursor.partition(".")
     if found != tag:
         raise Unprocessable(_INVALID)
-    return item_number(number)
+    return access.item_number(number)
 
 
 def cursor_of(number: int, tag: str) -> str:
@@ -203,10 +202,10 @@ class Listed:
     tag: str
     more: bool
 
-    def page(self, shown: Sequence[Document]) -> Page:
+    def page(self, shown: Sequence[Document]) -> runs.Page:
         """Return the page of the first of the sentences, as they are shown."""
         number = self.start + len(shown)
-        return Page(shown, cursor_of(number, self.tag) if self.more or len(shown) < len(self.sentences) else None)
+        return runs.Page(shown, cursor_of(number, self.tag) if self.more or len(shown) < len(self.sentences) else None)
 
 
 def listed(trees: OutputTrees, asked: Asked, *, beside_gold: bool, only: BoolArray | None = None) -> Listed:
@@ -237,7 +236,7 @@ def listed(trees: OutputTrees, asked: Asked, *, beside_gold: bool, only: BoolArr
     return Listed(found[start:stop].tolist(), start, tag, more=stop < len(found))
 
 
-def tree_page(found: Listed, document_of: Callable[[int], Document]) -> Page:
+def tree_page(found: Listed, document_of: Callable[[int], Document]) -> runs.Page:
     """Return the documents of a page's sentences, as many as one answer may hold."""
     documents: list[Document] = []
     rows = 0

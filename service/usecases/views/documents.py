@@ -24,22 +24,19 @@ from service.usecases.views.text import (
     errors_of,
     fit_of,
 )
-from treescore.core.arrays import IntArray, offsets_of
-from treescore.core.params import Json
-from treescore.core.registry import MarkState
-from treescore.core.structure import crossing_spans
+from treescore.core import arrays, params, registry, structure
 from treescore.evaluation.tree_marks import MarkedBy
 
-Document = dict[str, Json]
+Document = dict[str, params.Json]
 WORDS = {
-    MarkState.HEAD: "head",
-    MarkState.LABEL: "label",
-    MarkState.BOTH: "both",
-    MarkState.ALONE: "word",
-    MarkState.SPAN: "span",
-    MarkState.LINK: "link",
+    registry.MarkState.HEAD: "head",
+    registry.MarkState.LABEL: "label",
+    registry.MarkState.BOTH: "both",
+    registry.MarkState.ALONE: "word",
+    registry.MarkState.SPAN: "span",
+    registry.MarkState.LINK: "link",
 }
-_MARKS = {int(state): WORDS.get(state) for state in MarkState}
+_MARKS = {int(state): WORDS.get(state) for state in registry.MarkState}
 CROSSING = "crossing"
 
 
@@ -293,9 +290,9 @@ def with_crossing(
     starts, ends, *others = (
         np.array([span[name] for span in side], np.int64) for side in (spans, golds) for name in ("start", "end")
     )
-    crosses = crossing_spans(starts, ends, np.stack(others, axis=1)).tolist()
+    crosses = structure.crossing_spans(starts, ends, np.stack(others, axis=1)).tolist()
     return [
-        CROSSING if each == WORDS[MarkState.SPAN] and crossing else each
+        CROSSING if each == WORDS[registry.MarkState.SPAN] and crossing else each
         for each, crossing in zip(wrong, crosses, strict=True)
     ]
 
@@ -329,17 +326,17 @@ class OutputTrees:
         return None if self._found is None else self._found.key
 
     @property
-    def system_states(self) -> IntArray:
+    def system_states(self) -> arrays.IntArray:
         """The state of each unit of the output; none where it was not compared."""
         return np.zeros(0, np.int64) if self._found is None else self._found.marks.system
 
     @property
-    def gold_states(self) -> IntArray:
+    def gold_states(self) -> arrays.IntArray:
         """The state of each unit of gold; none where the output was not compared."""
         return np.zeros(0, np.int64) if self._found is None else self._found.marks.gold
 
     @cached_property
-    def errors(self) -> Mapping[str, IntArray] | None:
+    def errors(self) -> Mapping[str, arrays.IntArray] | None:
         """The number of errors of each sentence; None where the output was not compared with gold."""
         return None if self._found is None else errors_of(self._found.marks, self.gold.units, self.text.units)
 
@@ -417,7 +414,7 @@ class OutputTrees:
             return range(sentence, sentence + 1)
         if self.fit.sizes is not None:
             bounds = self.text.bounds("words", sentence)
-            firsts = offsets_of(self.fit.sizes)
+            firsts = arrays.offsets_of(self.fit.sizes)
             start, last = np.searchsorted(firsts, [bounds.start, bounds.stop - 1], "right").tolist()
             return range(max(start - 1, 0), last)
         found = np.flatnonzero(self.fit.sentences == sentence).tolist()

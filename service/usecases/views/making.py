@@ -18,11 +18,8 @@ from service.context import Context
 from service.contract.common import TreeChoice
 from service.contract.jobs import JobRequest
 from service.errors import Gone, NotFound
-from service.store import artifacts, jobs, revisions, texts
-from service.store.packing import unpack_array
-from service.usecases.scoring import gold
-from service.usecases.scoring.config import scoring_config
-from service.usecases.scoring.part_scorer import ArtifactKey
+from service.store import artifacts, jobs, packing, revisions, texts
+from service.usecases.scoring import config, gold, part_scorer
 from service.usecases.views.asking import ErrorsHidden, NotComparable, Output, Question, Sight, asked_of
 from service.usecases.views.choosing import TREES_NOT_KEPT, Asked, differing, listed, tree_page, window
 from service.usecases.views.documents import Document, Outline, OutputTrees
@@ -32,11 +29,9 @@ from treescore.core.registry import Outcome
 from treescore.core.scores import with_values
 from treescore.core.trees import Treebank
 from treescore.errors import ScoringError
-from treescore.evaluation.blind import word_count
+from treescore.evaluation import blind, evaluate, tree_marks
 from treescore.evaluation.document import item_details
-from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import Entry, FormatChoice, parse_format, parse_items, parse_spec
-from treescore.evaluation.tree_marks import marks_of
 
 Stated = dict[str, Any]
 """A part of a question, as JSON."""
@@ -186,7 +181,7 @@ class _Read:
         first: the metric entries in the order in which their marks are asked for.
     """
 
-    evaluation: Evaluation
+    evaluation: evaluate.Evaluation
     system: Treebank
     choice: FormatChoice
     name: str
@@ -212,7 +207,7 @@ class LiveOutput:
     @property
     def words(self) -> int:
         """Words of gold and of the output."""
-        return word_count(self._read.evaluation.gold) + word_count(self._read.system)
+        return blind.word_count(self._read.evaluation.gold) + blind.word_count(self._read.system)
 
     def items(self, metric: int, numbers: range) -> list[Document]:
         """Return items under a metric entry, by position; those beyond the end are left out."""
@@ -236,7 +231,7 @@ class LiveOutput:
     def trees(self) -> OutputTrees:
         """The trees, with marks where gold and output are trees of one kind over the same words."""
         read = self._read
-        found = marks_of(read.first, self._outcomes, read.evaluation.gold, read.system)
+        found = tree_marks.marks_of(read.first, self._outcomes, read.evaluation.gold, read.system)
         return OutputTrees(self._text, self._gold, found)
 
     @cached_property
@@ -263,14 +258,14 @@ class LiveOutput:
         read, output = self._read, self._output
         (position,) = (number for number, entry in enumerate(self._entries) if entry.key == key)
         revision = None if output.revision is None else output.revision[1]
-        name = ArtifactKey(output.at, position, revision).name("counts")
+        name = part_scorer.ArtifactKey(output.at, position, revision).name("counts")
         with self._context.store.read() as db:
             stored = artifacts.get(db, output.owner, name)
         try:
             outcome = read.evaluation.compare(read.system, read.choice, "", read.name, [self._entries[position]])[key]
         except ScoringError as error:
             raise Gone(_OTHER_VERSION) from error
-        if stored is None or not np.array_equal(unpack_array(stored), outcome.rows):
+        if stored is None or not np.array_equal(packing.unpack_array(stored), outcome.rows):
             raise Gone(_OTHER_VERSION)
         return outcome
 
@@ -302,7 +297,7 @@ def _of_part(context: Context, output: Output) -> _Read:
         part = revisions.parts_of(db, revision.id)[output.at]
         if part.gold_key is None:
             raise Gone("The gold of this revision is not kept any more, and what is made from it cannot be shown.")
-        scoring = scoring_config(revision.scoring)
+        scoring = config.scoring_config(revision.scoring)
         choice = scoring.spec.format
         stored = texts.read_texts(db, output.owner, gold.names_of(gold.OUTPUTS, part.name, choice))
     text = gold.text_of(stored, gold.OUTPUTS, part.name, choice)
@@ -326,6 +321,6 @@ def _of_job(context: Context, output: Output) -> _Read:
     system = request.systems[output.at]
     choice = spec.format if system.format is None else parse_format(system.format)
     items, limits = parse_items(request.items), context.config.limits
-    evaluation = Evaluation(spec, gold.sent_text(stored, "gold"), items, limits)
+    evaluation = evaluate.Evaluation(spec, gold.sent_text(stored, "gold"), items, limits)
     read = evaluation.read(gold.sent_text(stored, f"systems/{output.at}"), choice)
     return _Read(evaluation, read, choice, system.name, spec.entries)
