@@ -515,22 +515,6 @@ def _flat_matrix_rows(document: leaderboards.Matrix) -> Iterator[Sequence[object
         yield [wording.one_line(value) if isinstance(value, str) else value for value in values]
 
 
-def matrix_headline(document: leaderboards.Matrix) -> str:
-    """Describe the matrix in one line."""
-    return sheet_headline(document, f"{document['score']} by part")
-
-
-def matrix_notes(document: leaderboards.Matrix) -> list[str]:
-    """Return the notes below the table."""
-    lines = []
-    if document["hidden"]:
-        lines.append(
-            f"Not shown, because of few sentences: {', '.join(document['hidden'])}. Figures of such parts are shown "
-            "from feedback level items on."
-        )
-    return [*lines, *_missing_note(document, _matrix_system), *_rows_note(document)]
-
-
 def _matrix_picture(document: leaderboards.Matrix) -> bytes:
     return heat_maps.matrix_svg(document, share=shown_as(document["score"]).in_percent).encode()
 
@@ -539,12 +523,16 @@ def _matrix_table(document: leaderboards.Matrix, _form: str) -> Table:
     """Return a row for each part, a column for each system, and the score that ranks at the end."""
     step, rows = document["rounding"], document["rows"]
     names = [*(part["name"] for part in document["parts"]), document["part"] or "all"]
+    hidden = ", ".join(document["hidden"])
+    few = (
+        f"Not shown, because of few sentences: {hidden}. Figures of such parts are shown from feedback level items on."
+    )
     lines = [*zip(names, [*heat_maps.by_part(document), [row["score"] for row in rows]], strict=True)]
     return Table(
-        matrix_headline(document),
+        sheet_headline(document, f"{document['score']} by part"),
         [Column("part"), *(Column(_matrix_system(row), numeric=True) for row in rows)],
         [[name, *(stepped(value, step) for value in values)] for name, values in lines],
-        notes=matrix_notes(document),
+        notes=[*([few] if hidden else []), *_missing_note(document, _matrix_system), *_rows_note(document)],
         rules={len(lines) - 1} - {0},
         commented=True,
     )

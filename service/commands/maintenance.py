@@ -389,9 +389,9 @@ def create(
                 raise click.UsageError("--expires must be a time in the future.")
             made = team_work.create_team_token(context, benchmark, team, name, expires_at)
         else:
-            made = team_work.create_as_operator(
-                context, TokenRequest(scopes=_scopes(scopes or ""), expires_at=expires_at, name=name)
-            )
+            asked = TokenRequest(scopes=_scopes(scopes or ""), expires_at=expires_at, name=name)
+            created = team_work.create_token(context, team_work.OPERATOR, asked)
+            made = str(created["id"]), str(created["token"])
     _show_secret(made, as_json=as_json)
 
 
@@ -401,7 +401,7 @@ def create(
 def revoke(token_id: str, data_dir: Path | None, *, as_json: bool) -> None:
     """Revoke the token with this ID: the next request with it is refused."""
     with _store(data_dir) as context:
-        team_work.revoke_as_operator(context, token_id)
+        team_work.revoke_token(context, team_work.OPERATOR, token_id)
     show_document({"id": token_id, "revoked": True}, [f"Revoked {token_id}."], as_json=as_json)
 
 

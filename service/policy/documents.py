@@ -63,15 +63,10 @@ def shown_item(metric: str, document: Document) -> dict[str, object]:
     }
 
 
-def by_output_sentences(metric: str) -> bool:
-    """Return whether the items of a metric are shown by the output's own sentences."""
-    return disclosure_of(metric).output_sentences
-
-
 def shown_items(metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:
     """Return a page of items; of metrics that score the division into sentences, by the output's own sentences."""
     shown = [shown_item(metric, document) for document in documents]
-    if not by_output_sentences(metric):
+    if not disclosure_of(metric).output_sentences:
         return shown
     by_sentence: dict[int, list[Document]] = {}
     for document in shown:
@@ -81,11 +76,6 @@ def shown_items(metric: str, documents: Sequence[Document]) -> list[dict[str, ob
                 kept = {name: value for name, value in word.items() if name != "sentence"}
                 by_sentence.setdefault(sentence, []).append(kept)
     return [{"item": sentence, "status": "ok", "words": words} for sentence, words in sorted(by_sentence.items())]
-
-
-def shown_scores(metric: str) -> tuple[str, ...]:
-    """Return the scores of single sentences that a participant may see at level `items`."""
-    return disclosure_of(metric).scores
 
 
 def shown_groupings(metric: str) -> tuple[str, ...]:

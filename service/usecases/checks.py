@@ -156,7 +156,8 @@ LATE_SECONDS = 90.0
 
 def diagnose(context: Context) -> Iterator[Finding]:
     """Yield a finding for each part, those that are well too. Changes nothing."""
-    yield Finding(Level.OK, "versions", "treescore", _versions())
+    detail = f"{__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {sys.platform}"
+    yield Finding(Level.OK, "versions", "treescore", detail)
     yield from _configuration(context.config)
     modes = list(file_mode_findings(context))
     yield from modes or [Finding(Level.OK, "files", str(context.config.data_dir), "Only their owner can use them.")]
@@ -174,10 +175,6 @@ def shown_config(config: Config) -> dict[str, str]:
             value = "(set)" if value else "(not set)"
         values[f"TREESCORE_{field.name.upper()}"] = PASSWORD.sub(HIDDEN, value)
     return values
-
-
-def _versions() -> str:
-    return f"{__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {sys.platform}"
 
 
 def _configuration(config: Config) -> Iterator[Finding]:
@@ -221,12 +218,12 @@ def _store(context: Context) -> Iterator[Finding]:
 
 
 def _queue(context: Context) -> Iterator[Finding]:
-    steps: tuple[Callable[[Context], Iterator[Finding]], ...] = (_server, _workers, queue_findings)
     try:
-        for step in steps:
-            yield from step(context)
+        yield from _server(context)
+        yield from _workers(context)
     except REDIS_ERRORS:
-        yield from queue_findings(context)
+        pass
+    yield from queue_findings(context)
 
 
 def _server(context: Context) -> Iterator[Finding]:

@@ -14,9 +14,9 @@ import hmac
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
+from functools import partial
 from http import HTTPStatus
 from math import ceil
 
@@ -422,14 +422,6 @@ class DeliveryOutcome(StrEnum):
     DROPPED = "dropped"
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A message: the headers that sign it, and its body."""
-
-    headers: Mapping[str, str]
-    body: bytes
-
-
 class Postman:
     """Delivers to webhooks in turns, to several at once and to each one after the other; none waits for a slow one.
 
@@ -440,7 +432,7 @@ class Postman:
 
     def __init__(self, context: Context, send: Send | None = None) -> None:
         self._context = context
-        self._send = _sender(context) if send is None else send
+        self._send = send or partial(outbound.post, private=context.config.webhooks_private)
         self._most = context.config.max_deliveries
         self._pool = ThreadPoolExecutor(self._most)
         self._busy: dict[str, Webhook] = {}
@@ -458,7 +450,10 @@ class Postman:
         if not by_webhook:
             return []
         with self._context.store.write() as db:
-            batches = [_claimed(db, batch, now) for batch in by_webhook.values()]
+            batches = [
+                [each for each in batch if events.claim_delivery(db, each, now + DELIVERY_LEASE)]
+                for batch in by_webhook.values()
+            ]
         return [self._pool.submit(self._turn, *each) for each in zip(by_webhook, batches, strict=True)]
 
     def _admits(self, hook: Webhook) -> bool:
@@ -493,17 +488,8 @@ def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
     return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
 
 
-def _claimed(db: Connection, batch: Sequence[Delivery], now: datetime) -> list[Delivery]:
-    return [delivery for delivery in batch if events.claim_delivery(db, delivery, now + DELIVERY_LEASE)]
-
-
 def _owner(hook: Webhook) -> tuple[str | None, str]:
     return (hook.benchmark_id, hook.team_id) if hook.team_id is not None else (None, hook.owner)
-
-
-def _sender(context: Context) -> Send:
-    private = context.config.webhooks_private
-    return lambda url, body, headers: outbound.post(url, body, headers, private=private)
 
 
 def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
@@ -518,7 +504,11 @@ def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
             _note(context, delivery, DeliveryOutcome.DROPPED, None)
             continue
         tried += 1
-        status = _status(send, delivery.webhook.url, message)
+        status: int | None
+        try:
+            status = send(delivery.webhook.url, *message)
+        except (outbound.BadAddress, outbound.NoAnswer):
+            status = None
         outcome = _settle(context, delivery, status)
         _note(context, delivery, outcome, status)
         if outcome is not DeliveryOutcome.DELIVERED:
@@ -539,15 +529,10 @@ def _note(context: Context, delivery: Delivery, outcome: DeliveryOutcome, status
     )  # fmt: skip
 
 
-def _status(send: Send, url: str, message: Message) -> int | None:
-    try:
-        return send(url, message.body, message.headers)
-    except (outbound.BadAddress, outbound.NoAnswer):
-        return None
-
-
-def _message(db: Connection, context: Context, caller: Caller, delivery: Delivery) -> Message | None:
-    """Make a message of type, time and ids: the receiver reads the rest with a token. None if it may not be sent."""
+def _message(
+    db: Connection, context: Context, caller: Caller, delivery: Delivery
+) -> tuple[bytes, Mapping[str, str]] | None:
+    """Make body and signed headers of type, time and ids: the rest is read with a token. None if it may not be sent."""
     hook = delivery.webhook
     shown = visible_to(db, context, caller, hook, delivery.event)
     if shown is None:
@@ -564,7 +549,7 @@ def _message(db: Connection, context: Context, caller: Caller, delivery: Deliver
         "webhook-timestamp": str(timestamp),
         "webhook-signature": " ".join(signatures),
     }
-    return Message(headers, body)
+    return body, headers
 
 
 def _reader(db: Connection, context: Context, hook: Webhook) -> Caller | None:

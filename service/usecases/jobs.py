@@ -10,7 +10,7 @@ import hmac
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import partial
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 import orjson
 from sqlalchemy.exc import DBAPIError, IntegrityError
@@ -321,8 +321,11 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
     if job is None or job.deleted_at is not None:
         return None
     report = _evaluate(context, job, stored, progress)
-    answer = {"results": report.document, "warnings": report.warnings}
-    return job_answer(run, runs.SUCCEEDED, answer, _packed(report))
+    packed: dict[str, bytes] = {}
+    for system, outcomes in enumerate(report.outcomes):
+        for metric, entry in enumerate(report.spec.entries):
+            packed |= pack_outcome(ArtifactKey(system, metric), entry, outcomes[entry.key], reports=True)
+    return job_answer(run, runs.SUCCEEDED, {"results": report.document, "warnings": report.warnings}, packed)
 
 
 def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
@@ -358,25 +361,9 @@ def _evaluate(context: Context, job: jobs.Job, stored: gold.Stored, progress: Pr
     )
 
 
-def _packed(report: Report) -> dict[str, bytes]:
-    packed: dict[str, bytes] = {}
-    for system, outcomes in enumerate(report.outcomes):
-        for metric, entry in enumerate(report.spec.entries):
-            packed |= pack_outcome(ArtifactKey(system, metric), entry, outcomes[entry.key], reports=True)
-    return packed
-
-
 # results of a finished job
 
 RESULT_NOT_KEPT = "This result was not kept for this job."
-
-
-class _Results(TypedDict, total=False):
-    """What is read of the results of a job; those of a validation have neither."""
-
-    comparisons: list[dict[str, object]]
-    across: dict[str, object]
-    agreement: list[dict[str, object]]
 
 
 def job_items(context: Context, caller: Caller, job_id: str, query: ItemsQuery) -> Page:
@@ -460,9 +447,8 @@ def job_agreement(context: Context, caller: Caller, job_id: str) -> View:
     return json_view({"agreement": agreement})
 
 
-def _results(context: Context, caller: Caller, job_id: str) -> _Results:
-    results: _Results = orjson.loads(_finished(context, caller, job_id).body)["results"]
-    return results
+def _results(context: Context, caller: Caller, job_id: str) -> params.Json:
+    return orjson.loads(_finished(context, caller, job_id).body)["results"]
 
 
 def _finished(context: Context, caller: Caller, job_id: str) -> View:
@@ -483,15 +469,12 @@ def system_number(context: Context, caller: Caller, job_id: str, system: str) ->
         NotFound: unknown system.
         Conflict: the job has not finished, or has no results.
     """
-    _finished(context, caller, job_id)
-    stored = _request(context, job_id)
-    return _position(stored, system)
+    return _position(_request(context, caller, job_id), system)
 
 
 def _scored(context: Context, caller: Caller, job_id: str, query: ResultQuery) -> tuple[ArtifactKey, Entry]:
     """Return the artifacts' key of one system under one metric, and the metric entry."""
-    _finished(context, caller, job_id)
-    stored = _request(context, job_id)
+    stored = _request(context, caller, job_id)
     entries = () if stored is None else config.stored_spec(stored.scoring).entries
     keys = [entry.key for entry in entries]
     if query.metric not in keys:
@@ -501,8 +484,9 @@ def _scored(context: Context, caller: Caller, job_id: str, query: ResultQuery) -
     return ArtifactKey(_position(stored, query.system), metric), entries[metric]
 
 
-def _request(context: Context, job_id: str) -> JobRequest | None:
-    """Return the request of a job; None of a validation, which has neither metrics nor systems."""
+def _request(context: Context, caller: Caller, job_id: str) -> JobRequest | None:
+    """Return the request of a job that has results; None of a validation, which has neither metrics nor systems."""
+    _finished(context, caller, job_id)
     with context.store.read() as db:
         job = jobs.get(db, job_id)
     return None if job is None or "metrics" not in job.request else JobRequest.stored(job.request)

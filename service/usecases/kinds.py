@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from service.usecases import comparisons, jobs, runs
-from service.usecases import comparisons as comparison_work
 from service.usecases.benchmarks import work as revision_work
 from service.usecases.benchmarks.benchmarks import REVISION_KIND
 from service.usecases.boards import work as board_work
@@ -18,5 +17,5 @@ KINDS: Mapping[str, runs.Kind] = {
     views.SUBMISSION_KIND: submission_work,
     jobs.VALIDATION_KIND: validation,
     board_work.BOARD_KIND: board_work,
-    comparisons.COMPARISON_KIND: comparison_work,
+    comparisons.COMPARISON_KIND: comparisons,
 }

@@ -262,40 +262,29 @@ def purge(context: Context, scope: Scope) -> tuple[dict[str, int], bool]:
         Gone: the benchmark was deleted.
     """
     purging.overwrite_freed(context.store)
-    numbers = _purge(context, scope) if scope.team is None else _purge_team(context, *scope.team)
-    return numbers, purging.rewrite(context.store)
-
-
-def _purge_team(context: Context, slug: str, team_id: str) -> dict[str, int]:
-    with context.store.write() as db:
-        selected = _selected(db, Scope(team=(slug, team_id)))
-        numbers = purging.counted(db, selected)
-        stopped = _end_runs(db, context, selected)
-        purging.drop_team(db, selected, slug, team_id, context.now())
-    for run_id in stopped:
-        context.queue.stop(run_id)
-    erase_team(context, OPERATOR, slug, team_id)
-    return numbers
-
-
-def _purge(context: Context, scope: Scope) -> dict[str, int]:
     now = context.now()
     with context.store.write() as db:
         if scope.benchmark is not None:
             access.benchmark_of(db, scope.benchmark, exclusive=True)
         selected = _selected(db, scope)
         numbers = purging.counted(db, selected)
-        stopped = []
-        if selected.benchmark is not None:
-            stopped = _end_runs(db, context, selected)
-            purging.drop_benchmark(db, selected, selected.benchmark, now)
-            events.record_event(db, context, "benchmark.deleted", selected.benchmark, actor=OPERATOR.owner)
+        # what is unfinished is cancelled, so that no worker saves anything of it afterwards
+        stopped = purging.unfinished_runs(db, selected) if scope.before is None else []
+        for run_id in stopped:
+            runs.finish(db, run_id, runs.CANCELLED, now)
+        if scope.team is not None:
+            purging.drop_team(db, selected, *scope.team, now)
+        elif scope.benchmark is not None:
+            purging.drop_benchmark(db, selected, scope.benchmark, now)
+            events.record_event(db, context, "benchmark.deleted", scope.benchmark, actor=OPERATOR.owner)
         else:
             purging.drop_old(db, selected, now)
     gold.drop_gold(context, selected.revisions)
     for run_id in stopped:
         context.queue.stop(run_id)
-    return numbers
+    if scope.team is not None:
+        erase_team(context, OPERATOR, *scope.team)
+    return numbers, purging.rewrite(context.store)
 
 
 def _selected(db: Connection, scope: Scope) -> purging.Selected:
@@ -312,11 +301,3 @@ def _selected(db: Connection, scope: Scope) -> purging.Selected:
     if scope.before is None:
         raise ValueError("a purge needs a benchmark, a team or a time")
     return purging.ended_before(db, scope.before)
-
-
-def _end_runs(db: Connection, context: Context, selected: purging.Selected) -> list[str]:
-    """Cancel what is unfinished, so that no worker saves anything of it afterwards."""
-    unfinished = purging.unfinished_runs(db, selected)
-    for run_id in unfinished:
-        runs.finish(db, run_id, runs.CANCELLED, context.now())
-    return unfinished

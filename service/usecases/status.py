@@ -40,7 +40,15 @@ from treescore.evaluation.spec import entry_of, suggestions
 @lru_cache(maxsize=1)
 def scorers() -> View:
     """Show the whole catalogue."""
-    return json_view(_catalogue())
+    return json_view(
+        {
+            "version": version.__version__,
+            "metrics": [entry_of(METRICS[name]) for name in sorted(METRICS)],
+            "formats": [entry_of(FORMATS[name]) for name in sorted(FORMATS)],
+            "transforms": [entry_of(TRANSFORMS[name]) for name in sorted(TRANSFORMS)],
+            "significance": parameters_schema(comparing.PARAMS),
+        }
+    )
 
 
 @lru_cache(maxsize=64)
@@ -68,16 +76,6 @@ def suggested(asked: SuggestionRequest) -> View:
     except InputError as error:
         raise errors.unprocessable(error.at("/text")) from error
     return json_view({"suggestions": [suggestion.document() for suggestion in found]})
-
-
-def _catalogue() -> dict[str, object]:
-    return {
-        "version": version.__version__,
-        "metrics": [entry_of(METRICS[name]) for name in sorted(METRICS)],
-        "formats": [entry_of(FORMATS[name]) for name in sorted(FORMATS)],
-        "transforms": [entry_of(TRANSFORMS[name]) for name in sorted(TRANSFORMS)],
-        "significance": parameters_schema(comparing.PARAMS),
-    }
 
 
 def problem_documents() -> list[dict[str, object]]:

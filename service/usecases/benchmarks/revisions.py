@@ -291,8 +291,8 @@ def _changed(name: str, old: Mapping[str, Digests], new: Mapping[str, Digests]) 
 def _changed_settings(before: Revision, after: Revision) -> list[dict[str, object]]:
     """Return the members of the scoring configuration that differ."""
     old, new = (each.scoring for each in (before, after))
-    return [_setting(name, old, new) for name in MEMBERS if old.get(name) != new.get(name)]
-
-
-def _setting(name: str, old: Mapping[str, Json], new: Mapping[str, Json]) -> dict[str, object]:
-    return {"name": name, "before": old.get(name), "after": new.get(name)}
+    return [
+        {"name": name, "before": old.get(name), "after": new.get(name)}
+        for name in MEMBERS
+        if old.get(name) != new.get(name)
+    ]

@@ -487,16 +487,6 @@ def list_every_token(context: Context) -> Sequence[Token]:
         return tokens.every(db)
 
 
-def create_as_operator(context: Context, request: TokenRequest) -> tuple[str, str]:
-    """Create a token that belongs to no team; return its id and its secret.
-
-    Raises:
-        Unprocessable: it would expire in the past.
-    """
-    made = create_token(context, OPERATOR, request)
-    return str(made["id"]), str(made["token"])
-
-
 def create_team_token(
     context: Context, slug: str, team_id: str, name: str | None, expires_at: datetime | None
 ) -> tuple[str, str]:
@@ -512,15 +502,6 @@ def create_team_token(
         if team is None or team.erased_at is not None:
             raise NotFound(unknown_team(db, slug, team_id))
         return _add_token(db, context, " ".join(TEAM_SCOPES), name, slug, team_id, expires_at)
-
-
-def revoke_as_operator(context: Context, token_id: str) -> None:
-    """Revoke a token: the next request with it is refused, in every process.
-
-    Raises:
-        NotFound: no valid token has this id.
-    """
-    revoke_token(context, OPERATOR, token_id)
 
 
 def rotate_as_operator(context: Context, token_id: str) -> tuple[str, str]:

@@ -381,18 +381,22 @@ def significance_of(
     """Return what is known of the differences between a board's rows, for a caller who sees `release` of it."""
     if release.level < gate.Level.SCORES:
         reason = "The feedback level of this benchmark shows no significance."
-        return Finding(_untested_document(None, None, reason), rows)
+        return Finding(_document(None, None, reason), rows)
     ids, untested = ranking.tested_of(db, board, rows)
     question = board_question(db, board, rows, ids)
     name, selection = ranking.comparison_id(question), selection_of(board, question)
     comparison = _comparison(db, board, name, ids)
     if comparison is None:
         pending = _pending(db, benchmark, board, name)
-        document = _tested_document(name, selection) if pending else _untested_document(name, selection, NOT_TESTED)
-        return Finding(document, rows, untested)
-    document = _answered_document(name, selection, comparison)
+        return Finding(_document(name, selection, None if pending else NOT_TESTED), rows, untested)
+    document = _document(name, selection)
+    # one of fewer than two tested rows has no test and no units
+    document |= {"pending": False, "pairs": len(comparison["pairs"])}
+    document |= {"test": comparison.get("test"), "unit": comparison.get("units")}
     if comparison["pairs"]:
-        counts = _counts_shown(benchmark, board, release.level)
+        # the number of units of a share could tell which documents are in it
+        counts = config.counts_shown(benchmark, board.revision, release.level)
+        counts = counts and (board.share is None or release.level is gate.Level.GOLD)
         shown = gate.comparison_view(release.level, comparison, by_part=not release.hidden, counts=counts)
         document["unit_count"] = shown.get("unit_count")
         # a board has no column of p for other parts
@@ -414,36 +418,14 @@ def comparison_behind(
     return name, _comparison(db, board, name, ids)
 
 
-def _counts_shown(benchmark: benchmarks.Benchmark, board: Board, level: gate.Level) -> bool:
-    """Return whether the number of units is shown; that of a share could tell which documents are in it."""
-    return config.counts_shown(benchmark, board.revision, level) and (board.share is None or level is gate.Level.GOLD)
-
-
-def _untested_document(name: str | None, selection: str | None, reason: str) -> leaderboards.BoardSignificance:
+def _document(name: str | None, selection: str | None, reason: str | None = None) -> leaderboards.BoardSignificance:
+    """Return how every board is tested, or why it is not; its law, units and pairs are not known yet."""
+    how = ranking.BOARD_SETTINGS if reason is None else None
     return leaderboards.BoardSignificance(
-        pending=False, test=None, alternative=None, unit=None, unit_count=None, notes=[], correction=None, alpha=None,
-        pairs=None, first_rows=ranking.TESTED, comparison=name, selection=selection, reason=reason,
+        pending=how is not None, test=None, alternative=how and how.alternative, unit=None, unit_count=None, notes=[],
+        correction=how and how.correction, alpha=how and how.alpha, pairs=None, first_rows=ranking.TESTED,
+        comparison=name, selection=selection, reason=reason,
     )  # fmt: skip
-
-
-def _tested_document(name: str, selection: str) -> leaderboards.BoardSignificance:
-    """Return how every board is tested; its law, units and pairs are not known yet."""
-    how = ranking.BOARD_SETTINGS
-    return leaderboards.BoardSignificance(
-        pending=True, test=None, alternative=how.alternative, unit=None, unit_count=None, notes=[],
-        correction=how.correction, alpha=how.alpha, pairs=None, first_rows=ranking.TESTED, comparison=name,
-        selection=selection, reason=None,
-    )  # fmt: skip
-
-
-def _answered_document(name: str, selection: str, comparison: Mapping[str, Json]) -> leaderboards.BoardSignificance:
-    """Return how a board was tested; one of fewer than two tested rows has no test and no units."""
-    document = _tested_document(name, selection)
-    document["pending"] = False
-    document["pairs"] = len(comparison["pairs"])
-    document["test"] = comparison.get("test")
-    document["unit"] = comparison.get("units")
-    return document
 
 
 def _intervals(comparison: Mapping[str, Json]) -> dict[str, common.Interval | None]:
@@ -459,7 +441,7 @@ def _comparison(db: Connection, board: Board, name: str, ids: Sequence[str]) -> 
             "systems": [{"name": each} for each in ids], "pairs": [], "rank_ranges": [], "clusters": None,
             "untested": [],
         }  # fmt: skip
-    for key in (board.key, _unfrozen(board)):
+    for key in (board.key, replace(board, until=None).key):  # right after freezing it has the same rows
         kept = boards.get(db, board.benchmark_id, board.revision.number, key)
         if kept is not None and kept.body["id"] == name and kept.body["comparison"]:
             return kept.body["comparison"]
@@ -468,11 +450,6 @@ def _comparison(db: Connection, board: Board, name: str, ids: Sequence[str]) -> 
         return None
     answer: Mapping[str, Json] = asked.document["comparison"]
     return answer
-
-
-def _unfrozen(board: Board) -> str:
-    """Return the key of the same board as it is now: right after freezing it has the same rows."""
-    return replace(board, until=None).key
 
 
 def _pending(db: Connection, benchmark: benchmarks.Benchmark, board: Board, name: str) -> bool:
@@ -485,7 +462,7 @@ def _pending(db: Connection, benchmark: benchmarks.Benchmark, board: Board, name
     number = board.revision.number
     if boards.unfinished_run(db, board.benchmark_id, number) is None:
         return False
-    live = _unfrozen(board)
+    live = replace(board, until=None).key
     standard = {
         each.key
         for each in ranking.standard_boards(ranking.board_of(db, benchmark, revision=number, share=board.share))

@@ -70,14 +70,6 @@ class Named(TypedDict):
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Pairs:
-    """The pairs of a comparison by both ids, and the significant ones, the better one first."""
-
-    documents: Mapping[frozenset[str], Mapping[str, Json]]
-    better: frozenset[tuple[str, str]]
-
-
 def team_key(entry: BoardEntry) -> str:
     """Return what entries of one team have in common; each baseline is on its own."""
     return entry.id if entry.team_id is None else f"team {entry.team_id}"
@@ -185,11 +177,16 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
     over all pairs the intervals hold together at the level 1 - alpha. Clusters are those of the tested rows alone;
     baselines have a p, and a detectable difference, to the next row with a rank.
     """
-    pairs = _pairs_of(comparison)
+    pairs = {frozenset((pair["a"], pair["b"])): pair for pair in comparison["pairs"]}
+    beaten = {
+        (pair["a"], pair["b"]) if pair["better"] == "a" else (pair["b"], pair["a"])
+        for pair in comparison["pairs"]
+        if pair["significant"] and pair["better"] is not None
+    }
     tested = {str(system["name"]) for system in comparison["systems"]}
     counted = [index for index, row in enumerate(rows) if row.rank is not None and row.entry.id in tested]
     ids = [rows[index].entry.id for index in counted]
-    better = np.array([[(first, second) in pairs.better for second in ids] for first in ids], np.bool_)
+    better = np.array([[(first, second) in beaten for second in ids] for first in ids], np.bool_)
     better = better.reshape(len(ids), len(ids))
     intervals = ranking.rank_ranges(better, sum(row.rank is not None for row in rows))
     kind = (comparison.get("clusters") or {}).get("kind", "separable")
@@ -209,23 +206,15 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
     return result
 
 
-def _pairs_of(comparison: Mapping[str, Json]) -> _Pairs:
-    documents = {frozenset((pair["a"], pair["b"])): pair for pair in comparison["pairs"]}
-    better = frozenset(
-        (pair["a"], pair["b"]) if pair["better"] == "a" else (pair["b"], pair["a"])
-        for pair in comparison["pairs"]
-        if pair["significant"] and pair["better"] is not None
-    )
-    return _Pairs(documents, better)
-
-
-def _next_pair(rows: Sequence[BoardRow], index: int, tested: set[str], pairs: _Pairs) -> Mapping[str, Json]:
+def _next_pair(
+    rows: Sequence[BoardRow], index: int, tested: set[str], pairs: Mapping[frozenset[str], Mapping[str, Json]]
+) -> Mapping[str, Json]:
     """Return the pair of a row and the next row with a rank; nothing where either was not tested."""
     if rows[index].entry.id not in tested:
         return {}
     for below in rows[index + 1 : index + 2 + MOST_BASELINES]:
         if below.rank is not None:
-            return pairs.documents.get(frozenset((rows[index].entry.id, below.entry.id)), {})
+            return pairs.get(frozenset((rows[index].entry.id, below.entry.id)), {})
     return {}
 
 
@@ -495,7 +484,11 @@ def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRo
     rows = [each for each in picked(seen, board.pick, higher_is_better=higher) if not each.withdrawn]
     if board.share == PRIVATE:
         ids = [run for each in rows for run in {each.id, *each.runs}]
-        known = _private_scores(db, board, ids)
+        known = (
+            boards.private_scores(db, ids, board.revision.number, _span(board))
+            if board.track is None
+            else track_values(db, board, ids, private=True)
+        )
         shown = (entry_with_values(each, known) for each in rows)
         rows = [replace(each, value=see(each.value)) for each in shown]
     return ranked(rows, higher_is_better=higher)
@@ -520,12 +513,6 @@ def _entries(db: Connection, board: Board) -> list[BoardEntry]:
         entries = [replace(each, value=values.get(each.id)) for each in entries]
         members = [each._replace(value=values.get(each.id)) for each in members]
     return entries if board.ladder else systems_together(entries, members)
-
-
-def _private_scores(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, float | None]:
-    if board.track is not None:
-        return track_values(db, board, ids, private=True)
-    return boards.private_scores(db, ids, board.revision.number, _span(board))
 
 
 def track_values(db: Connection, board: Board, ids: Sequence[str], *, private: bool = False) -> dict[str, float | None]:
@@ -560,14 +547,10 @@ def tested_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[l
     ids = family(rows)
     untested = {row.entry.id: RANKS_LAST for row in rows if row.entry.ranks_last and row.entry.id in ids}
     runs = {row.entry.id: row.entry.runs for row in rows if row.entry.runs and row.entry.id in ids}
-    lacking = lacking_parts(db, board, [*ids, *(run for of_it in runs.values() for run in of_it)])
+    missing = missing_of(db, board, [*ids, *(run for of_it in runs.values() for run in of_it)])
+    lacking = positions_of(board, missing)
     untested |= untestable(board, lacked_by_all_runs(lacking, ids, runs), BOARD_SETTINGS)
     return [each for each in ids if each not in untested], untested
-
-
-def lacking_parts(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, frozenset[int]]:
-    """Return the submissions that lack chosen parts, with the positions of these among the chosen ones."""
-    return positions_of(board, missing_of(db, board, ids))
 
 
 def missing_of(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, list[str] | None]:

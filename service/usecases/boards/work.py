@@ -23,7 +23,6 @@ from service.store.benchmarks import Benchmark
 from service.usecases.boards import ranking
 from service.usecases.boards.compare import board_question, compare_submissions
 from service.usecases.runs import Ending, Failure, Progress, QueuedRun
-from service.usecases.scoring.config import scoring_config
 
 BOARD_KIND = "board"
 HOLD = timedelta(seconds=30)
@@ -71,8 +70,10 @@ def schedule_board_comparison(db: Connection, context: Context, benchmark_id: st
         return () if arriving or not runs.let_begin(db, unfinished) else (QueuedRun(unfinished, queue.BULK),)
     now = context.now()
     run_id = new_id("brd", now)
-    hold = _longest_hold(boards.last_seconds(db, board)) if arriving else None
-    not_before = None if hold is None else now + hold
+    not_before = None
+    if arriving:  # workers spend at most a fifth of their time on one board
+        hold = HOLD_RUNS * timedelta(seconds=boards.last_seconds(db, board))
+        not_before = now + min(max(HOLD, hold), runs.LONGEST_HOLD)
     runs.add(db, run_id, BOARD_KIND, queue.BULK, now, principal_of(benchmark_id), not_before=not_before)
     boards.set_run(db, board, run_id)
     return () if arriving else (QueuedRun(run_id, queue.BULK),)
@@ -85,11 +86,6 @@ def let_board_begin(db: Connection, benchmark_id: str) -> Sequence[QueuedRun]:
         return ()
     held = boards.unfinished_run(db, benchmark_id, benchmark.active_revision)
     return () if held is None or not runs.let_begin(db, held) else (QueuedRun(held, queue.BULK),)
-
-
-def _longest_hold(last_seconds: float) -> timedelta:
-    """Return how long a comparison waits for submissions: workers spend at most a fifth of their time on one board."""
-    return min(max(HOLD, HOLD_RUNS * timedelta(seconds=last_seconds)), runs.LONGEST_HOLD)
 
 
 def board_changed(db: Connection, context: Context, benchmark_id: str) -> Sequence[QueuedRun]:
@@ -125,14 +121,10 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending:
         progress.note(len(compared), len(to_compare), f"comparing {board.score}")
         with monitoring.span("comparing", score=board.score):
             compared.append(_compared(context, board, asked))
-    progress.measures(_metric_of(board) for board, _ in to_compare)
+    progress.measures(board.scored_by[0].metric.name for board, _ in to_compare)
     ending = _ending(context, run, benchmark, board_run.revision, known, compared)
     new = frozenset().union(*(each.new for each in compared))
     return replace(ending, after=lambda: _note_new(context, board_run, new, before))
-
-
-def _metric_of(board: ranking.Board) -> str:
-    return scoring_config(board.revision.scoring).score(board.score)[0].metric.name
 
 
 def fail(context: Context, run: runs.Run, _failure: Failure) -> Ending:
@@ -288,26 +280,26 @@ def rows_by_team(pick: str, side: Side) -> dict[str, ranking.BoardRow]:
 
 
 def _document(was: ranking.BoardRow | None, now: ranking.BoardRow | None) -> dict[str, object]:
-    row = now or was
+    before, after = (None if row is None else row.entry for row in (was, now))
+    entry = after or before
     return {
-        "team": None if row is None else row.entry.team_id,
-        "submission": None if now is None else now.entry.id,
-        "submission_before": None if was is None else was.entry.id,
-        "rank_before": None if was is None else was.rank,
-        "rank_after": None if now is None else now.rank,
-        "score_before": None if was is None else was.entry.value,
-        "score_after": None if now is None else now.entry.value,
+        "team": entry and entry.team_id,
+        "submission": after and after.id,
+        "submission_before": before and before.id,
+        "rank_before": was and was.rank,
+        "rank_after": now and now.rank,
+        "score_before": before and before.value,
+        "score_after": after and after.value,
         "difference": _difference(was, now),
     }
 
 
 def _difference(was: ranking.BoardRow | None, now: ranking.BoardRow | None) -> float | None:
-    before = None if was is None else was.entry.value
-    after = None if now is None else now.entry.value
+    before, after = (None if row is None else row.entry.value for row in (was, now))
     return None if before is None or after is None else after - before
 
 
 def _distance(change: tuple[ranking.BoardRow | None, ranking.BoardRow | None]) -> tuple[int, float]:
-    ranks = [None if row is None else row.rank for row in change]
-    steps = 1 if ranks[0] is None or ranks[1] is None else abs(ranks[0] - ranks[1])
+    before, after = (None if row is None else row.rank for row in change)
+    steps = 1 if before is None or after is None else abs(before - after)
     return steps, abs(_difference(*change) or 0.0)

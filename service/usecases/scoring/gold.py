@@ -174,11 +174,6 @@ def stored_digest(db: Connection, revision: Revision, part: str, spec: Spec) -> 
     return _gold_digest({name: (digest, b"") for name, digest in digests.items()}, part, spec)
 
 
-def load_gold_items(db: Connection, revision: Revision, part: str) -> registry.ItemInfo:
-    """Return the attributes of the sentences of one part, from the request."""
-    return _items(texts.read_texts(db, revision.id, [items_name(part)]), part)
-
-
 def benchmark_key(db: Connection, benchmark_id: str) -> bytes:
     """Return the key of a benchmark's digests; another benchmark's tells nothing of it.
 
@@ -306,7 +301,7 @@ def _loaded(context: Context, revision: Revision, part: Part, name: _FileName) -
     if body is None:
         return None
     with context.store.read() as db:
-        items = load_gold_items(db, revision, part.name)
+        items = _items(texts.read_texts(db, revision.id, [items_name(part.name)]), part.name)
     return KnownGold(ReadGold(*treebanks_of(body)), items)
 
 
@@ -338,13 +333,13 @@ def sentence_keys(gold: trees.Treebank, key: bytes) -> arrays.IntArray:
         gold: as it was read.
         key: of the benchmark; without it the digests confirm no guess.
     """
-    rows = [[_sentence_digest(key, value) for value in column] for column in _columns(gold)]
+
+    def digest(value: object) -> int:
+        body = hashlib.blake2b(repr(value).encode(), key=key, digest_size=KEY_BYTES).digest()
+        return int.from_bytes(body, "little", signed=True)
+
+    rows = [list(map(digest, column)) for column in _columns(gold)]
     return np.array(rows, np.int64).reshape(len(rows), len(gold))
-
-
-def _sentence_digest(key: bytes, value: object) -> int:
-    body = hashlib.blake2b(repr(value).encode(), key=key, digest_size=KEY_BYTES).digest()
-    return int.from_bytes(body, "little", signed=True)
 
 
 def _columns(gold: trees.Treebank) -> Iterator[Sequence[object]]:

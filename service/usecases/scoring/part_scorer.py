@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
 from typing import NamedTuple
 
@@ -71,28 +71,12 @@ def pack_results(results: Sequence[PartResult]) -> bytes:
     """Pack the results of some parts, in their order: a head of JSON, then arrays and packed artifacts as they are."""
     bodies: list[bytes] = []
 
-    def kept(body: bytes) -> int:
-        bodies.append(body)
+    def kept(body: bytes | Counts) -> int:
+        bodies.append(body if isinstance(body, bytes) else _array_bytes(body))
         return len(bodies) - 1
 
-    parts = [
-        {
-            "state": result.state,
-            "covered": result.covered,
-            "shares": {
-                key: {"rows": kept(_array_bytes(share.rows)), "documents": list(share.documents.items())}
-                for key, share in result.shares.items()
-            },
-            "packed": {name: kept(body) for name, body in result.packed.items()},
-            "sizes": result.sizes,
-            "warnings": result.warnings,
-            "digest": result.digest,
-            "annotation": result.annotation,
-            "failure": None if result.failure is None else asdict(result.failure),
-        }
-        for result in results
-    ]
-    head = orjson.dumps({"parts": parts, "sizes": list(map(len, bodies))}, option=orjson.OPT_NON_STR_KEYS)
+    parts = orjson.dumps(list(results), default=kept, option=orjson.OPT_NON_STR_KEYS)
+    head = orjson.dumps({"parts": orjson.Fragment(parts), "sizes": list(map(len, bodies))})
     return packing.pack_with_head(head, bodies)
 
 
@@ -100,29 +84,15 @@ def unpack_results(packed: bytes) -> list[PartResult]:
     """Unpack what `pack_results` has packed."""
     described, joined = packing.unpack_with_head(packed)
     head = orjson.loads(described)
-    bodies = list(_pieces_of(joined, head["sizes"]))
-    return [
-        PartResult(
-            state=part["state"],
-            covered=part["covered"],
-            shares={
-                key: PartShare(_array(bodies[share["rows"]]), dict(share["documents"]))
-                for key, share in part["shares"].items()
-            },
-            packed={name: bodies[at] for name, at in part["packed"].items()},
-            sizes=part["sizes"],
-            warnings=part["warnings"],
-            digest=part["digest"],
-            annotation=part["annotation"],
-            failure=_failure(part["failure"]),
-        )
-        for part in head["parts"]
-    ]
-
-
-def _pieces_of(body: memoryview, sizes: Sequence[int]) -> Iterator[bytes]:
-    ends = np.cumsum([0, *sizes]).tolist()
-    return (bytes(body[start:end]) for start, end in pairwise(ends))
+    ends = np.cumsum([0, *head["sizes"]]).tolist()
+    bodies = [bytes(joined[start:end]) for start, end in pairwise(ends)]
+    for part in head["parts"]:
+        part["packed"] = {name: bodies[at] for name, at in part["packed"].items()}
+        part["failure"] = _failure(part["failure"])
+        for key, share in part["shares"].items():
+            documents = {None if name == "null" else name: each for name, each in share["documents"].items()}
+            part["shares"][key] = PartShare(np.load(io.BytesIO(bodies[share["rows"]]), allow_pickle=False), documents)
+    return [PartResult(**part) for part in head["parts"]]
 
 
 def _array_bytes(rows: Counts) -> bytes:
@@ -130,11 +100,6 @@ def _array_bytes(rows: Counts) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, rows, allow_pickle=False)
     return buffer.getvalue()
-
-
-def _array(body: bytes) -> Counts:
-    rows: Counts = np.load(io.BytesIO(body), allow_pickle=False)
-    return rows
 
 
 def _failure(stored: Mapping[str, params.Json] | None) -> Failure | None:
@@ -400,7 +365,7 @@ class Scorer:
             "counts": count_values(table.count_names, totals),
             "sentences": {status: sum(part[status] for part in sentences) for status in ("total", "error", "skip")},
             "ci95": nested_values(zip(names, _intervals(scores.pooled_interval), strict=True)),
-            "macro": nested_values(zip(names, _numbers(scores.macro), strict=True)),
+            "macro": nested_values(zip(names, map(score_records.finite, scores.macro.tolist()), strict=True)),
             "macro_ci95": nested_values(zip(names, _intervals(scores.macro_interval), strict=True)),
             "parts": dict(zip([part.name for part in self.parts], parts, strict=True)),
         }
@@ -425,10 +390,6 @@ def _together(by_part: Mapping[str, str]) -> str:
 
 def _closed(part: Part) -> Problem:
     return policy_documents.closed_problem(f"/outputs/{part.name}", part.name)
-
-
-def _numbers(values: FloatArray) -> list[float | None]:
-    return [value if math.isfinite(value) else None for value in values.tolist()]
 
 
 def _intervals(bounds: FloatArray) -> list[dict[str, float] | None]:

@@ -15,7 +15,6 @@ from service.contract.submissions import SubmissionItemsQuery, SubmissionSlicesQ
 from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import documents as policy_documents
 from service.policy import figures, gate
-from service.policy.documents import by_output_sentences as items_by_output
 from service.policy.gate import Level, require
 from service.store import revisions, runs, score_records, submissions
 from service.usecases.access import active_revision, benchmark_of, item_number, submission_of
@@ -151,7 +150,7 @@ def _chosen_items(views: Views, results: _Results, query: SubmissionItemsQuery) 
 def _of_own_sentence(results: _Results, sentence: int, items: Sequence[Document]) -> dict[str, object]:
     """Return the item of a sentence of the output, which lies in gold's sentences of these items."""
     shown = results.shown(items)
-    if items_by_output(visibility_key(results.entry)):
+    if policy_documents.disclosure_of(visibility_key(results.entry)).output_sentences:
         shown = [item for item in shown if item["item"] == sentence + 1]
     return shown[0] if shown else {"item": sentence + 1, "status": "ok", "words": []}
 

@@ -129,14 +129,7 @@ def require_question(quota: Quota, now: datetime) -> None:
     Raises:
         TooManyRequests: names the quota, and when it is reset.
     """
-    if quota.left != 0:
-        return
-    headers = {**rate_limit_headers([quota], now), "Retry-After": str(_seconds_left(now))}
-    raise errors.TooManyRequests(
-        f"The quota {quota.name} of {quota.limit} is used up. It is reset at {moment(next_day(now))} (midnight UTC). "
-        "Comparisons that you asked before stay readable.",
-        headers=headers,
-    )
+    _require([quota], [quota], now, "Comparisons that you asked before stay readable.")
 
 
 def count_one(db: Connection, caller: Caller, slug: str, team_id: str, now: datetime, *, scored: bool = True) -> None:
@@ -183,20 +176,22 @@ def require_room(context: Context, caller: Caller, slug: str, key: str | None, *
         _require(quotas, [quota for quota in quotas if quota.name in (SUBMISSIONS if scored else (ATTEMPTS,))], now)
 
 
-def _require(quotas: list[Quota], charged: list[Quota], now: datetime) -> None:
+NOT_COUNTED = (
+    "Submissions that are cancelled before they start, and those that fail through an internal error, are not counted."
+)
+
+
+def _require(quotas: list[Quota], charged: list[Quota], now: datetime, advice: str = NOT_COUNTED) -> None:
     for quota in charged:
         if quota.left != 0:
             continue
         headers = rate_limit_headers(quotas, now)
-        when = " It is never reset."
+        when = "It is never reset."
         if quota.daily:
             headers["Retry-After"] = str(_seconds_left(now))
-            when = f" It is reset at {moment(next_day(now))} (midnight UTC)."
-        raise errors.TooManyRequests(
-            f"The quota {quota.name} of {quota.limit} is used up.{when} Submissions that are cancelled before they "
-            "start, and those that fail through an internal error, are not counted.",
-            headers=headers,
-        )
+            when = f"It is reset at {moment(next_day(now))} (midnight UTC)."
+        detail = f"The quota {quota.name} of {quota.limit} is used up. {when} {advice}"
+        raise errors.TooManyRequests(detail, headers=headers)
 
 
 def quota_document(quotas: list[Quota], now: datetime) -> dict[str, object]:
@@ -213,7 +208,9 @@ def rate_limit_headers(quotas: list[Quota], now: datetime) -> dict[str, str]:
     limited = [quota for quota in quotas if quota.limit is not None]
     if not limited:
         return {}
-    policies = [f'"{quota.name}";q={quota.limit};w={_window(quota)}' for quota in limited]
+    policies = [
+        f'"{quota.name}";q={quota.limit};w={DAY_SECONDS if quota.daily else FOREVER_SECONDS}' for quota in limited
+    ]
     states = [
         f'"{quota.name}";r={quota.left}' + (f";t={_seconds_left(now)}" if quota.daily else "") for quota in limited
     ]
@@ -226,10 +223,6 @@ def rate_limit_headers(quotas: list[Quota], now: datetime) -> dict[str, str]:
         "RateLimit-Remaining": str(least.left),
     }
     return {**headers, "RateLimit-Reset": str(_seconds_left(now))} if least.daily else headers
-
-
-def _window(quota: Quota) -> int:
-    return DAY_SECONDS if quota.daily else FOREVER_SECONDS
 
 
 def _seconds_left(now: datetime) -> int:

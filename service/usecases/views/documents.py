@@ -129,6 +129,11 @@ def _numbered_words(forms: Sequence[str | None]) -> list[Document]:
     return [{"id": str(number), "form": form} for number, form in enumerate(forms, 1)]
 
 
+def _tagged_words(text: Text, sentence: int) -> list[Document]:
+    columns = zip(text.named("forms", sentence), text.named("tags", sentence), strict=True)
+    return [{"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)]
+
+
 def _arcs(heads: Sequence[int], deprels: Sequence[str | None]) -> list[Document]:
     size = len(heads)
     return [
@@ -204,24 +209,16 @@ def _with_empty(
 
 
 def _constituents_half(text: Text, sentence: int) -> Half:
-    columns = zip(text.named("forms", sentence), text.named("tags", sentence), strict=True)
-    words: list[Document] = [
-        {"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)
-    ]
     rows = [text.values(name, sentence) for name in ("starts", "ends", "depths")]
     spans = [
         {"label": label, "start": start, "end": end, "depth": depth}
         for label, start, end, depth in zip(text.named("labels", sentence), *rows, strict=True)
     ]
-    return Half(words, spans, range(len(spans)), {})
+    return Half(_tagged_words(text, sentence), spans, range(len(spans)), {})
 
 
 def _discontinuous_half(text: Text, sentence: int) -> Half:
     """Return constituents with what is directly below them: what is below that follows, and is as long as the tree."""
-    columns = zip(text.named("forms", sentence), text.named("tags", sentence), strict=True)
-    words: list[Document] = [
-        {"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)
-    ]
     labels, functions = (text.named(name, sentence) for name in ("labels", "functions"))
     rows: list[Document] = []
     for label, function, parent in zip(labels, functions, text.values("parents", sentence), strict=True):
@@ -232,20 +229,16 @@ def _discontinuous_half(text: Text, sentence: int) -> Half:
     anchors = text.values("anchors", sentence)
     for number, (anchor, function) in enumerate(zip(anchors, functions, strict=True)):
         rows[anchor]["words"].append({"word": number, "function": function})
-    return Half(words, rows, range(len(rows)), {})
+    return Half(_tagged_words(text, sentence), rows, range(len(rows)), {})
 
 
 def _graph(text: Text, sentence: int) -> Half:
-    columns = zip(text.named("forms", sentence), text.named("tags", sentence), strict=True)
-    words: list[Document] = [
-        {"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)
-    ]
     ends = [text.values(name, sentence) for name in ("predicates", "arguments")]
     edges = [
         {"predicate": str(predicate), "argument": str(argument), "label": label}
         for predicate, argument, label in zip(*ends, text.named("roles", sentence), strict=True)
     ]
-    return Half(words, edges, range(len(edges)), {})
+    return Half(_tagged_words(text, sentence), edges, range(len(edges)), {})
 
 
 def _links_half(text: Text, sentence: int) -> Half:
