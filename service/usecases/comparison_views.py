@@ -115,7 +115,7 @@ class Reach:
         )
         self._any_own = benchmark.leaderboard["margin"] is not None
         self._tested = tested_of(db, board, rows)[0]
-        self._behind = comparison_id(board_question(db, board, rows, self._tested))
+        self.behind = comparison_id(board_question(db, board, rows, self._tested))
 
     def knows(self, submission: Submission | None) -> bool:
         """Return whether the caller may know of a submission: its team may, and all callers of a row of the board."""
@@ -165,10 +165,6 @@ class Reach:
         if self._caller.organiser or ids <= self.rows:
             return True
         return len(ids) == 2 and all(map(self._owns, known)) and (self._any_own or bool(ids & self._own_rows))
-
-    def is_behind(self, name: str) -> bool:
-        """Return whether a comparison is the one that the board shows."""
-        return self._behind == name
 
     def _owns(self, submission: Submission) -> bool:
         return self._team is not None and submission.team_id == self._team
@@ -280,7 +276,7 @@ def visible_comparison(db: Connection, context: Context, caller: Caller, name: s
 
 def _readable(comparison: Comparison, known: Mapping[str, Submission], reach: Reach, *, asked: bool) -> bool:
     """Return whether a caller may read a comparison: the board's, or one that its team asked and may still know of."""
-    if reach.is_behind(comparison.id):
+    if reach.behind == comparison.id:
         return True
     compared = comparison.question["submissions"]
     return asked and not reach.held(compared) and all(reach.knows(known.get(each)) for each in compared)

@@ -23,7 +23,7 @@ from service.contract.comparisons import ComparisonRequest, DifferingQuery, Seri
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable, invalid, unprocessable
 from service.policy import documents as policy_documents
 from service.policy import figures, gate
-from service.store import benchmarks, boards, comparisons, revisions, runs, score_records, submissions
+from service.store import benchmarks, boards, comparisons, revisions, runs, score_records
 from service.store.benchmarks import Benchmark
 from service.usecases import comparison_views
 from service.usecases.access import benchmark_of, item_number, may_read, storable, team_of
@@ -109,7 +109,11 @@ def ask(context: Context, caller: Caller, slug: str, request: ComparisonRequest)
         board, asked = _question(db, benchmark, caller, viewer, request)
         name = comparison_id(asked)
         whole = request.submissions == requests.LEADERBOARD
-        _meter(db, context, caller, benchmark, name, free=whole and _standard(db, benchmark, board))
+        free = False
+        if whole:  # the service compares the rows of some boards by default
+            own = ranking.board_of(db, benchmark, until=board.until, share=board.share)
+            free = board.key in {each.key for each in ranking.standard_boards(own)}
+        _meter(db, context, caller, benchmark, name, free=free)
         if whole:
             keep_asked(db, board, context.now())
         run_id = _stored_question(db, context, caller, board, name, asked)
@@ -220,14 +224,6 @@ def _require_runs(request: ComparisonRequest, question: comparisons.Question) ->
         raise invalid("no-training-runs", "/runs", detail)
 
 
-def _standard(db: Connection, benchmark: Benchmark, board: ranking.Board) -> bool:
-    """Return whether the service compares the rows of this board by default."""
-    return board.key in {
-        each.key
-        for each in ranking.standard_boards(ranking.board_of(db, benchmark, until=board.until, share=board.share))
-    }
-
-
 def _meter(
     db: Connection, context: Context, caller: Caller, benchmark: Benchmark, name: str, *, free: bool
 ) -> None:  # fmt: skip
@@ -328,7 +324,8 @@ def comparison_items(context: Context, caller: Caller, comparison_id: str, query
         comparison, known, level = seen.comparison, seen.known, seen.level
         gate.require(level, gate.Level.ITEMS, "items")
         first, second = _two(comparison.question["submissions"], query.a, query.b)
-        _require_own(caller, known[first], known[second])
+        if not all(may_read(caller, known[each]) for each in (first, second)):
+            raise Forbidden("You can view only your own items.")
         board = compare.board_behind(db, comparison.question)
         parts = board.chosen_parts
         address = (config.visibility_key(board.scored_by[0]), board.scored_by[1].name)
@@ -355,12 +352,6 @@ def _two(ids: Sequence[str], a: str | None, b: str | None) -> tuple[str, str]:
         if each not in ids:
             raise NotFound(f"The comparison has no submission {each!r}.")
     return a, b
-
-
-def _require_own(caller: Caller, *pair: submissions.Submission) -> None:
-    for submission in pair:
-        if not may_read(caller, submission):
-            raise Forbidden("You can view only your own items.")
 
 
 def _differing(
@@ -465,7 +456,10 @@ def compare_in_series(context: Context, caller: Caller, series: str, query: Seri
     compared: list[Compared] = []
     untested: list[dict[str, str]] = []
     with context.store.read() as db:
-        known = _known(db, caller, series)
+        rows = benchmarks.listing(db, None, None, series) if storable(series) else []
+        known = [row for row in rows if gate.knows(row, caller)]
+        if not known:
+            raise NotFound(f"Unknown series {series!r}.")
         for benchmark in known[:MOST_BENCHMARKS]:
             try:
                 compared.append(_compared(db, context, caller, benchmark, query))
@@ -477,14 +471,6 @@ def compare_in_series(context: Context, caller: Caller, series: str, query: Seri
     pair = (query.a, query.b)
     joined = across(compared, correction=how.correction, alpha=how.alpha, independent=True, pairs=[pair])
     return json_view({"series": series, **joined, "untested": untested})
-
-
-def _known(db: Connection, caller: Caller, series: str) -> list[Benchmark]:
-    rows = benchmarks.listing(db, None, None, series) if storable(series) else []
-    known = [row for row in rows if gate.knows(row, caller)]
-    if not known:
-        raise NotFound(f"Unknown series {series!r}.")
-    return known
 
 
 def _compared(db: Connection, context: Context, caller: Caller, benchmark: Benchmark, query: SeriesQuery) -> Compared:

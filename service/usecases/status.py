@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, product
@@ -153,25 +154,22 @@ def ready(context: Context) -> tuple[bool, dict[str, str], Workers]:
     """
     schema = schema_state(context)
     queue = context.queue.state()
-    workers = workers_of(context) if queue == "ok" else Workers()
+    workers, views = Workers(), "unknown"
+    with suppress(REDIS_ERRORS):
+        if queue == "ok":
+            states = context.queue.kernels(LIVE)
+            workers = Workers(len(states), next((state for state in _KERNELS if state in states), None))
+            views = "ok" if context.queue.alive(VIEWS) else "none"
     checks = {
         "store": "ok" if context.store.alive() else "away",
         "queue": queue,
         "workers": workers.state,
-        "views": _views_state(context) if queue == "ok" else "unknown",
+        "views": views,
         "disk": disk_of(context.store).state,
         "schema": schema,
     }
     accepts = checks["store"] == "ok" and schema == SchemaState.CURRENT and checks["disk"] != DiskState.FULL
     return accepts, checks, workers
-
-
-def _views_state(context: Context) -> str:
-    """Return whether the process lives that makes views."""
-    try:
-        return "ok" if context.queue.alive(VIEWS) else "none"
-    except REDIS_ERRORS:
-        return "unknown"
 
 
 def schema_state(context: Context) -> str:
@@ -181,15 +179,6 @@ def schema_state(context: Context) -> str:
             return schema_of(db).state
     except DBAPIError:
         return "unknown"
-
-
-def workers_of(context: Context) -> Workers:
-    """Count the workers that take live work."""
-    try:
-        states = context.queue.kernels(LIVE)
-    except REDIS_ERRORS:
-        return Workers()
-    return Workers(len(states), next((state for state in _KERNELS if state in states), None))
 
 
 def metrics_text(context: Context) -> bytes:

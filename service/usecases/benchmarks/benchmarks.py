@@ -143,11 +143,13 @@ def patch_benchmark(
             raise PreconditionRequired("Send If-Match with the ETag of the benchmark.")
         if not _matches(if_match, _view(db, context, caller, benchmark).etag):
             raise PreconditionFailed(f"The benchmark {slug!r} has changed. Get it again, then repeat the request.")
+        shown = shown_revision(db, benchmark)
+        names = [part.name for part in revisions.parts_of(db, shown.id)]
         changed = replace(
             benchmark,
             title=benchmark.title if changes.title is MISSING else changes.title,
             series=benchmark.series if changes.series is MISSING else changes.series,
-            settings=_new_settings(db, benchmark, changes),
+            settings=complete_settings(changes, shown.scoring, names, benchmark.settings),
             updated_at=now,
         )
         if changed.closes_at != benchmark.closes_at:
@@ -166,12 +168,6 @@ def patch_benchmark(
         view = _view(db, context, caller, access.benchmark_of(db, slug))
     queue_runs(context, scheduled, slug)
     return view
-
-
-def _new_settings(db: Connection, benchmark: Benchmark, changes: BenchmarkChanges) -> dict[str, Json]:
-    shown = shown_revision(db, benchmark)
-    names = [part.name for part in revisions.parts_of(db, shown.id)]
-    return complete_settings(changes, shown.scoring, names, benchmark.settings)
 
 
 def _check_split_change(db: Connection, before: Benchmark, changed: Benchmark, now: datetime) -> None:

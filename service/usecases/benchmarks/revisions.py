@@ -55,7 +55,10 @@ def create_revision(
         earlier = claim_key(db, caller, idempotency_key, str(number), now)
         if earlier is not None:
             return int(earlier), False
-        _require_settled(db, slug)
+        under_way = revisions.unfinished(db, slug)
+        if under_way is not None:
+            detail = f"Revision {under_way.number} is {under_way.state}. Retry once it has settled."
+            raise Conflict(detail, slug="revision-under-way", headers=SOON)
         base = shown_revision(db, benchmark)
         scoring = _scoring(base, request)
         require_two_sides(scoring, benchmark.leaderboard)
@@ -83,16 +86,6 @@ def create_revision(
         record_event(db, context, "revision.created", slug, actor=caller.owner, subject=revision_id, data=data)
     context.queue.put(revision_id, queue)
     return number, True
-
-
-def _require_settled(db: Connection, slug: str) -> None:
-    under_way = revisions.unfinished(db, slug)
-    if under_way is not None:
-        raise Conflict(
-            f"Revision {under_way.number} is {under_way.state}. Retry once it has settled.",
-            slug="revision-under-way",
-            headers=SOON,
-        )
 
 
 def view_revision(context: Context, caller: Caller, slug: str, number: int) -> View:

@@ -87,7 +87,8 @@ def add_team(
     """
     team = benchmarks.Team(slug, request.id, request.name, request.contact, context.now(), None)
     if benchmarks.get_team(db, slug, team.id) is not None:
-        raise _team_taken(team.id)
+        detail = f"The team id {team.id!r} is taken (ids of erased teams stay taken). Use another id."
+        raise Conflict(detail, slug="id-taken")
     benchmarks.add_team(db, team)
     token = _new_token(db, context, team)
     record_event(db, context, "team.created", slug, actor=actor, team_id=team.id, subject=team.id, data=data)
@@ -144,7 +145,7 @@ def _team_of(db: Connection, slug: str, team_id: str) -> benchmarks.Team:
 def _new_token(db: Connection, context: Context, team: benchmarks.Team) -> str:
     now = context.now()
     text = new_token()
-    tokens.add(db, Token(new_id("tok", now), token_hash(text), "read submit", None, now, team.id, team.benchmark_id))
+    tokens.add(db, Token(new_id("tok", now), token_hash(text), TEAM_SCOPES, None, now, team.id, team.benchmark_id))
     return text
 
 
@@ -180,12 +181,6 @@ def _some_taken(request: teams.TeamsRequest, known: set[str]) -> Conflict:
         slug="id-taken",
         problems=problems.problems,
         total=problems.total,
-    )
-
-
-def _team_taken(team_id: str) -> Conflict:
-    return Conflict(
-        f"The team id {team_id!r} is taken (ids of erased teams stay taken). Use another id.", slug="id-taken"
     )
 
 
@@ -478,7 +473,7 @@ def token_document(row: Token) -> dict[str, object]:
 
 OPERATOR = Caller("operator", frozenset({"organise"}))
 """The actor of the events that the commands record."""
-TEAM_SCOPES = ("read", "submit")
+TEAM_SCOPES = "read submit"
 
 
 def list_every_token(context: Context) -> Sequence[Token]:
@@ -501,7 +496,7 @@ def create_team_token(
         team = benchmarks.get_team(db, slug, team_id) if storable(team_id) else None
         if team is None or team.erased_at is not None:
             raise NotFound(unknown_team(db, slug, team_id))
-        return _add_token(db, context, " ".join(TEAM_SCOPES), name, slug, team_id, expires_at)
+        return _add_token(db, context, TEAM_SCOPES, name, slug, team_id, expires_at)
 
 
 def rotate_as_operator(context: Context, token_id: str) -> tuple[str, str]:

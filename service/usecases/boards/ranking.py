@@ -20,7 +20,7 @@ import numpy as np
 import orjson
 from sqlalchemy import Connection
 
-from service.contract import leaderboards, submissions
+from service.contract import submissions
 from service.errors import NotFound, unprocessable
 from service.policy.figures import rank_value
 from service.requests import MACRO, POOLED, PRIVATE, PUBLIC
@@ -296,11 +296,6 @@ def system_details(entry: BoardEntry, details: Mapping[str, boards.RowDetails]) 
     scores = [details[run].scores for run in entry.runs]
     means = {address: _mean([each.get(address) for each in scores]) for address in own.scores}
     return replace(own, scores=means, interval=None)
-
-
-def runs_document(entry: BoardEntry) -> leaderboards.RowRuns | None:
-    """Return how many training runs a row has, and their spread; None for a single one."""
-    return leaderboards.RowRuns(count=len(entry.runs), sd=entry.spread) if entry.runs else None
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -404,7 +404,7 @@ def _row(
         p_next=row.p_next,
         detectable=row.detectable,
         considered=None,
-        runs=ranking.runs_document(entry),
+        runs=leaderboards.RowRuns(count=len(entry.runs), sd=entry.spread) if entry.runs else None,
         tested=row.tested,
         reason=finding.untested.get(entry.id),
     )

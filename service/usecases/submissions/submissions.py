@@ -138,7 +138,13 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
     with context.store.read() as db:
         level = gate.level_of(access.benchmark_of(db, slug, caller), caller, context.now())
         if not caller.organiser:
-            _require_own_list(slug, own, query.team)
+            if own is None:
+                raise Forbidden(
+                    f"This token belongs to no team of benchmark {slug!r} and has no submissions to list. Send the "
+                    "token of a team, or one with the scope organise."
+                )
+            if query.team not in (None, own):
+                raise Forbidden("Only organisers list submissions of other teams. Leave `team` out to list your own.")
         if query.state is not None:
             # a list by state tells the state of each
             gate.require(level, gate.Level.STATUS, "states")
@@ -147,16 +153,6 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
         known = runs.many(db, [row.run_id for row in rows[: query.limit]])
         heads = boards.names_of(db, {row.run_of for row in rows if row.run_of is not None})
     return page_of(rows, query.limit, lambda row: views.summary(row, known.get(row.run_id), heads, level))
-
-
-def _require_own_list(slug: str, own: str | None, asked: str | None) -> None:
-    if own is None:
-        raise Forbidden(
-            f"This token belongs to no team of benchmark {slug!r} and has no submissions to list. Send the token of a "
-            "team, or one with the scope organise."
-        )
-    if asked not in (None, own):
-        raise Forbidden("Only organisers list submissions of other teams. Leave `team` out to list your own.")
 
 
 def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:

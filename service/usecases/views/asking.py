@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -79,7 +79,11 @@ def ask(context: Context, caller: Caller, question: Question) -> Any:
         Unavailable: it was not made in time, or too much is asked at once.
     """
     kept, now = views.kept(context.store, question.key), context.now()
-    if kept is None or not _stands(kept, now):
+    # what was refused may have become possible
+    lasting = kept is not None and (
+        kept.state == views.MADE or (kept.state == views.FAILED and kept.asked_at > now - FAILED_FOR)
+    )
+    if kept is None or not lasting:
         kept = _asked_for(context, caller, question)
     elif kept.used_at < now - USE_NOTED:
         with context.store.write(durable=False) as db:
@@ -90,11 +94,6 @@ def ask(context: Context, caller: Caller, question: Question) -> Any:
     if kept.state != views.MADE:
         raise _error_of(document)
     return document
-
-
-def _stands(kept: views.Kept, now: datetime) -> bool:
-    """Return whether a view need not be made again. What was refused may have become possible."""
-    return kept.state == views.MADE or (kept.state == views.FAILED and kept.asked_at > now - FAILED_FOR)
 
 
 def _asked_for(context: Context, caller: Caller, question: Question) -> views.Kept | None:
