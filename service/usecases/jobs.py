@@ -18,16 +18,8 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from service import logs, queue, render
 from service.caller import Caller, new_id, new_job_key, token_hash
 from service.context import Context
-from service.contract.jobs import (
-    ComparisonsQuery,
-    ItemsQuery,
-    JobRequest,
-    JobsQuery,
-    JobTreesQuery,
-    ReportQuery,
-    ResultQuery,
-    SlicesQuery,
-)
+from service.contract import jobs as contract
+from service.contract.jobs import JobRequest
 from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable, refuse, unprocessable
 from service.policy import gate
 from service.store import artifacts, benchmarks, database, jobs, packing, runs, texts
@@ -54,15 +46,7 @@ from service.usecases.scoring.part_scorer import ArtifactKey, pack_outcome, slic
 from service.usecases.views import asking, choosing
 from treescore.core import params, wording
 from treescore.errors import InputError, Problem, ProblemList, ScoringError, placed
-from treescore.evaluation.report import (
-    Report,
-    System,
-    asked_scores,
-    evaluate_systems,
-    find_score,
-    problems_of_runs,
-    runs_by_system,
-)
+from treescore.evaluation import report
 from treescore.evaluation.spec import Entry, parse_format, parse_items, parse_spec
 from treescore.render.forms import render_comparisons
 from treescore.significance import parse_settings, units
@@ -154,7 +138,7 @@ def wait_for_job(context: Context, caller: Caller, job_id: str, seconds: float, 
     return wait_for(context, job_id, lambda: view_job(context, caller, job_id), seconds, etag)
 
 
-def list_jobs(context: Context, caller: Caller, query: JobsQuery) -> Page:
+def list_jobs(context: Context, caller: Caller, query: contract.JobsQuery) -> Page:
     """List the caller's jobs, newest first; organisers see all jobs.
 
     Raises:
@@ -247,7 +231,7 @@ def _check(request: JobRequest) -> None:
         if system.format is not None:
             collect(f"/systems/{index}/format", partial(parse_format, system.format))
     collect("/significance", lambda: _check_significance(request))
-    problems += problems_of_runs(request.systems, "/systems")
+    problems += report.problems_of_runs(request.systems, "/systems")
     # parse times of unknown systems would never be read
     names = {system.name for system in request.systems}
     for name in (request.items or {}).get("seconds", {}):
@@ -261,7 +245,7 @@ def _check(request: JobRequest) -> None:
 
 def _check_significance(request: JobRequest) -> None:
     settings = parse_settings(_settings(request))
-    if settings.runs_required and max(map(len, runs_by_system(request.systems).values())) < FEWEST_FOR_SPREAD:
+    if settings.runs_required and max(map(len, report.runs_by_system(request.systems).values())) < FEWEST_FOR_SPREAD:
         raise InputError(no_runs())
     if settings.unit == "part":
         units.require_parts(1)  # a job has one text
@@ -269,11 +253,11 @@ def _check_significance(request: JobRequest) -> None:
 
 def _check_scores(request: JobRequest) -> None:
     spec = parse_spec(request.scoring)
-    asked_scores(spec, _settings(request).get("scores"))
+    report.asked_scores(spec, _settings(request).get("scores"))
     for index, pair in enumerate(request.agreement):
         for side, address in enumerate(pair):
             with placed(f"/agreement/{index}/{side}"):
-                find_score(spec, address)
+                report.find_score(spec, address)
 
 
 def _texts(request: JobRequest, memory: int) -> dict[str, bytes]:
@@ -320,12 +304,12 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
         stored = texts.read_texts(db, run.id)
     if job is None or job.deleted_at is not None:
         return None
-    report = _evaluate(context, job, stored, progress)
+    scored = _evaluate(context, job, stored, progress)
     packed: dict[str, bytes] = {}
-    for system, outcomes in enumerate(report.outcomes):
-        for metric, entry in enumerate(report.spec.entries):
+    for system, outcomes in enumerate(scored.outcomes):
+        for metric, entry in enumerate(scored.spec.entries):
             packed |= pack_outcome(ArtifactKey(system, metric), entry, outcomes[entry.key], reports=True)
-    return job_answer(run, runs.SUCCEEDED, {"results": report.document, "warnings": report.warnings}, packed)
+    return job_answer(run, runs.SUCCEEDED, {"results": scored.document, "warnings": scored.warnings}, packed)
 
 
 def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
@@ -333,12 +317,12 @@ def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
     return job_answer(run, runs.FAILED, {"failure": failure.document(gold_visible=True)})
 
 
-def _evaluate(context: Context, job: jobs.Job, stored: gold.Stored, progress: Progress) -> Report:
+def _evaluate(context: Context, job: jobs.Job, stored: gold.Stored, progress: Progress) -> report.Report:
     request = JobRequest.stored(job.request)
     spec = parse_spec(request.scoring)
     progress.measures(entry.metric.name for entry in spec.entries)
     systems = [
-        System(
+        report.System(
             name=system.name,
             text=gold.sent_text(stored, f"systems/{index}"),
             digest=gold.sent_digest(stored, f"systems/{index}"),
@@ -348,7 +332,7 @@ def _evaluate(context: Context, job: jobs.Job, stored: gold.Stored, progress: Pr
         )
         for index, system in enumerate(request.systems)
     ]
-    return evaluate_systems(
+    return report.evaluate_systems(
         spec,
         gold.sent_text(stored, "gold"),
         gold.sent_digest(stored, "gold"),
@@ -366,7 +350,7 @@ def _evaluate(context: Context, job: jobs.Job, stored: gold.Stored, progress: Pr
 RESULT_NOT_KEPT = "This result was not kept for this job."
 
 
-def job_items(context: Context, caller: Caller, job_id: str, query: ItemsQuery) -> Page:
+def job_items(context: Context, caller: Caller, job_id: str, query: contract.ItemsQuery) -> Page:
     """Return the items of one system under one metric, from after the item numbered `cursor`.
 
     Raises:
@@ -385,7 +369,7 @@ def job_items(context: Context, caller: Caller, job_id: str, query: ItemsQuery) 
     return chosen.listed.page([item for (item,) in chosen.items])
 
 
-def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery) -> View:
+def job_slices(context: Context, caller: Caller, job_id: str, query: contract.SlicesQuery) -> View:
     """Return scores by groups of sentences, words or brackets; without `by`, the names of the groupings.
 
     Raises:
@@ -396,7 +380,7 @@ def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery
     return slices_view({"system": query.system, "metric": query.metric}, names, query.by, rows)
 
 
-def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery) -> View:
+def job_report(context: Context, caller: Caller, job_id: str, query: contract.ReportQuery) -> View:
     """Return the report in the original program's own layout, as text.
 
     Raises:
@@ -414,7 +398,7 @@ def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery
     return body_view(reports[query.style].encode(), TEXT_TYPE)
 
 
-def job_comparisons(context: Context, caller: Caller, job_id: str, query: ComparisonsQuery) -> View:
+def job_comparisons(context: Context, caller: Caller, job_id: str, query: contract.ComparisonsQuery) -> View:
     """Return the significance documents of a job, or the one of a score, in one of `treescore.render.forms.FORMATS`.
 
     Raises:
@@ -472,7 +456,7 @@ def system_number(context: Context, caller: Caller, job_id: str, system: str) ->
     return _position(_request(context, caller, job_id), system)
 
 
-def _scored(context: Context, caller: Caller, job_id: str, query: ResultQuery) -> tuple[ArtifactKey, Entry]:
+def _scored(context: Context, caller: Caller, job_id: str, query: contract.ResultQuery) -> tuple[ArtifactKey, Entry]:
     """Return the artifacts' key of one system under one metric, and the metric entry."""
     stored = _request(context, caller, job_id)
     entries = () if stored is None else config.stored_spec(stored.scoring).entries
@@ -500,7 +484,7 @@ def _position(stored: JobRequest | None, system: str) -> int:
     return names.index(system)
 
 
-def job_trees(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> Page:
+def job_trees(context: Context, caller: Caller, job_id: str, query: contract.JobTreesQuery) -> Page:
     """Return the trees of one system, from after `cursor`; or of one item.
 
     Raises:
@@ -514,7 +498,7 @@ def job_trees(context: Context, caller: Caller, job_id: str, query: JobTreesQuer
     return Page(found.documents, found.next)
 
 
-def job_window(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> choosing.Window:
+def job_window(context: Context, caller: Caller, job_id: str, query: contract.JobTreesQuery) -> choosing.Window:
     """Return the sentence `query.item` of one system, by default the first chosen one, among those around it.
 
     Raises:
@@ -530,7 +514,7 @@ ALL_SEEN = asking.Sight(compared=True, gold=True)
 
 
 def _looked_at(
-    context: Context, caller: Caller, job_id: str, query: JobTreesQuery
+    context: Context, caller: Caller, job_id: str, query: contract.JobTreesQuery
 ) -> tuple[asking.Output, choosing.Asked, asking.Output | None]:
     """Return the system whose trees are asked for, which of them, and the system that they are to differ from."""
     number = system_number(context, caller, job_id, query.system)

@@ -155,7 +155,7 @@ def ready(context: Context) -> tuple[bool, dict[str, str], Workers]:
     schema = schema_state(context)
     queue = context.queue.state()
     workers, views = Workers(), "unknown"
-    with suppress(REDIS_ERRORS):
+    with suppress(*REDIS_ERRORS):
         if queue == "ok":
             states = context.queue.kernels(LIVE)
             workers = Workers(len(states), next((state for state in _KERNELS if state in states), None))

@@ -34,19 +34,7 @@ from service.usecases.scoring.shares import share_rows, split_of, stored_documen
 from treescore.core.arrays import BoolArray, Counts
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
-from treescore.evaluation.benchmark import (
-    Charged,
-    PartDocument,
-    RowDocument,
-    Subject,
-    candidate_of,
-    chosen_tokens,
-    joined_documents,
-    joined_tokens,
-    missing_parts,
-    question_document,
-    submissions_of,
-)
+from treescore.evaluation import benchmark as evaluation
 from treescore.evaluation.parts import mean_of_parts
 from treescore.significance import Settings, notes
 
@@ -163,12 +151,12 @@ def compare_submissions(context: Context, question: comparisons.Question) -> dic
     subject = _subject(board, question, chosen)
     asked = _compared_rows(question)
     with context.store.read() as db:
-        missing = ranking.missing_of(db, board, submissions_of(asked))
+        missing = ranking.missing_of(db, board, evaluation.submissions_of(asked))
         parts = _compared_parts(db, board, chosen)
     lacking = ranking.positions_of(board, missing)
-    untested = ranking.untestable(board, missing_parts(asked, lacking), subject.settings)
+    untested = ranking.untestable(board, evaluation.missing_parts(asked, lacking), subject.settings)
     candidates, rows = [], []
-    charged = Charged([], {}) if subject.entry.leaves_out else None
+    charged = evaluation.Charged([], {}) if subject.entry.leaves_out else None
     for row in asked:
         name = row["name"]
         if name in untested:
@@ -176,8 +164,10 @@ def compare_submissions(context: Context, question: comparisons.Question) -> dic
         with context.store.read() as db:
             tokens = _tokens(db, board, name, chosen) if subject.settings.unit == "token" else None
             read = partial(_counts, db, board, subject, chosen)
-            found = candidate_of(row, read, lacking, tokens)
-            with_errors = None if charged is None else candidate_of(row, partial(read, charged=True), lacking, tokens)
+            found = evaluation.candidate_of(row, read, lacking, tokens)
+            with_errors = (
+                None if charged is None else evaluation.candidate_of(row, partial(read, charged=True), lacking, tokens)
+            )
             if charged is not None and with_errors is not None:
                 charged.candidates.append(with_errors[0])
                 runs = (name, *with_errors[1]["runs"])
@@ -187,13 +177,13 @@ def compare_submissions(context: Context, question: comparisons.Question) -> dic
         else:
             candidates.append(found[0])
             rows.append(found[1])
-    record = question_document(
+    record = evaluation.question_document(
         board.scoring.spec.format, subject.entry, parts, rows, missing,
         charged=board.scoring.charges(subject.entry),
     )  # fmt: skip
     further = [{"name": each, "reason": reason} for each, reason in untested.items()]
     with context.store.read() as db:
-        documents = joined_documents(
+        documents = evaluation.joined_documents(
             (stored_documents(db, board.revision.id, part), sentences)
             for part, sentences in zip(board.chosen_parts, chosen, strict=True)
         )
@@ -218,9 +208,9 @@ def rows_of_share(db: Connection, board: Board) -> list[BoolArray]:
     return [share_rows(split, part, board.share) for part in board.chosen_parts]
 
 
-def _subject(board: Board, question: comparisons.Question, chosen: Sequence[BoolArray]) -> Subject:
+def _subject(board: Board, question: comparisons.Question, chosen: Sequence[BoolArray]) -> evaluation.Subject:
     entry, score = board.scored_by
-    return Subject(
+    return evaluation.Subject(
         address=board.score,
         entry=entry,
         score=score,
@@ -232,13 +222,13 @@ def _subject(board: Board, question: comparisons.Question, chosen: Sequence[Bool
     )
 
 
-def _compared_rows(question: comparisons.Question) -> list[RowDocument]:
+def _compared_rows(question: comparisons.Question) -> list[evaluation.RowDocument]:
     """Return the systems of a question: submissions, each with its other runs."""
     runs_of = question.get("runs", {})
     counted = {run for first, runs in runs_of.items() for run in runs if run != first}
     considered = question.get("considered", {})
     return [
-        RowDocument(
+        evaluation.RowDocument(
             name=name, runs=[run for run in runs_of.get(name, ()) if run != name], submissions=considered.get(name, 1)
         )
         for name in question["submissions"]
@@ -246,11 +236,11 @@ def _compared_rows(question: comparisons.Question) -> list[RowDocument]:
     ]
 
 
-def _compared_parts(db: Connection, board: Board, chosen: Sequence[BoolArray]) -> list[PartDocument]:
+def _compared_parts(db: Connection, board: Board, chosen: Sequence[BoolArray]) -> list[evaluation.PartDocument]:
     """Return the chosen parts, with the digests of their gold."""
     digests = texts.names(db, board.revision.id)
     return [
-        PartDocument(
+        evaluation.PartDocument(
             name=part.name,
             sentences=int(rows.sum()),
             chosen=None if board.share is None else (np.flatnonzero(rows) + 1).tolist(),
@@ -264,7 +254,7 @@ def _compared_parts(db: Connection, board: Board, chosen: Sequence[BoolArray]) -
 def _counts(
     db: Connection,
     board: Board,
-    subject: Subject,
+    subject: evaluation.Subject,
     chosen: Sequence[BoolArray],
     submission: str,
     missing: frozenset[int],
@@ -336,8 +326,8 @@ def _tokens(db: Connection, board: Board, submission: str, chosen: Sequence[Bool
             for kind in (f"tokens/{score.name}", "tokens")
         )
         whole = _bits(right, starts)
-        bits.append(None if whole is None else chosen_tokens(whole, sentences))
-    return joined_tokens(bits)
+        bits.append(None if whole is None else evaluation.chosen_tokens(whole, sentences))
+    return evaluation.joined_tokens(bits)
 
 
 def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:
@@ -420,11 +410,11 @@ def comparison_behind(
 
 def _document(name: str | None, selection: str | None, reason: str | None = None) -> leaderboards.BoardSignificance:
     """Return how every board is tested, or why it is not; its law, units and pairs are not known yet."""
-    how = ranking.BOARD_SETTINGS if reason is None else None
+    how, tested = ranking.BOARD_SETTINGS, reason is None
     return leaderboards.BoardSignificance(
-        pending=how is not None, test=None, alternative=how and how.alternative, unit=None, unit_count=None, notes=[],
-        correction=how and how.correction, alpha=how and how.alpha, pairs=None, first_rows=ranking.TESTED,
-        comparison=name, selection=selection, reason=reason,
+        pending=tested, test=None, alternative=how.alternative if tested else None, unit=None, unit_count=None,
+        notes=[], correction=how.correction if tested else None, alpha=how.alpha if tested else None, pairs=None,
+        first_rows=ranking.TESTED, comparison=name, selection=selection, reason=reason,
     )  # fmt: skip
 
 

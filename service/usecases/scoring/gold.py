@@ -94,12 +94,9 @@ def items_name(part: str) -> str:
 
 def text_of(stored: Stored, folder: str, part: str, choice: FormatChoice) -> registry.Text | None:
     """Return the text of one part as a format reads it; None where it is not stored."""
-    names = names_of(folder, part, choice)
-    if any(name not in stored for name in names):
+    if any(name not in stored for name in names_of(folder, part, choice)):
         return None
-    if not choice.format.fields:
-        return stored[names[0]][1]
-    return {field: stored[name][1] for field, name in zip(choice.format.fields, names, strict=True)}
+    return sent_text(stored, f"{folder}/{part}")
 
 
 def sent_text(stored: Stored, name: str) -> registry.Text:

@@ -20,7 +20,6 @@ import hashlib
 import hmac
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
@@ -71,24 +70,15 @@ LEAST_UNITS = 2
 MOST_DRAWS = 64
 """Draws of revisions that a process keeps; one bit, stored as a byte, for each sentence."""
 
+Split = Mapping[str, BoolArray]
+"""The draw of one revision: part -> whether each of its sentences is private, bool (n,)."""
 _DRAWS: OrderedDict[tuple[bytes, str, float], Split] = OrderedDict()
 _LOCK = Lock()
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
-    """The draw of one revision.
-
-    Attributes:
-        private: part -> whether each of its sentences is private, bool (n,).
-    """
-
-    private: Mapping[str, BoolArray]
-
-    def rows(self, part: str, share: str | None) -> BoolArray:
-        """Return which sentences of a part belong to a share, bool (n,)."""
-        private = self.private[part]
-        return private if share == PRIVATE else ~private
+def rows_in(split: Split, part: str, share: str | None) -> BoolArray:
+    """Return which sentences of a part belong to a share, bool (n,)."""
+    return split[part] if share == PRIVATE else ~split[part]
 
 
 def make_key(db: Connection) -> None:
@@ -109,8 +99,7 @@ def split_of(db: Connection, benchmark: Benchmark, revision_id: str) -> Split | 
     if known is not None:
         return known
     parts = revisions.parts_of(db, revision_id)
-    drawn = {part.name: draw(key, part.name, units_of(db, revision_id, part), private) for part in parts}
-    split = Split(drawn)
+    split = {part.name: draw(key, part.name, units_of(db, revision_id, part), private) for part in parts}
     if all(part.sentences is not None for part in parts):
         with _LOCK:
             _DRAWS[name] = split
@@ -157,7 +146,7 @@ def unsplittable(parts: Iterable[Part], benchmark: Benchmark) -> ProblemList:
 
 def share_rows(split: Split | None, part: Part, share: str | None) -> BoolArray:
     """Return which sentences of a part belong to a share, bool (n,); all of them where the test set is not split."""
-    return np.ones(part.sentences or 0, np.bool_) if split is None else split.rows(part.name, share)
+    return np.ones(part.sentences or 0, np.bool_) if split is None else rows_in(split, part.name, share)
 
 
 def sizes_of(
@@ -167,7 +156,9 @@ def sizes_of(
     split = None if share is None else split_of(db, benchmark, revision_id)
     if split is None:
         return {part.name: part.sentences for part in parts}
-    return {part.name: None if part.sentences is None else int(split.rows(part.name, share).sum()) for part in parts}
+    return {
+        part.name: None if part.sentences is None else int(rows_in(split, part.name, share).sum()) for part in parts
+    }
 
 
 def golds_of(db: Connection, benchmark: Benchmark, share: str | None) -> dict[int, dict[str, Digests]]:
@@ -188,7 +179,7 @@ def gold_of(db: Connection, benchmark: Benchmark, revision: Revision, share: str
 def _digests_in(split: Split | None, gold: Mapping[str, Digests], share: str) -> dict[str, Digests]:
     if split is None:
         return dict(gold)
-    return {name: _of_share(each, split.rows(name, share)) for name, each in gold.items()}
+    return {name: _of_share(each, rows_in(split, name, share)) for name, each in gold.items()}
 
 
 def _of_share(digests: Digests, rows: BoolArray) -> Digests:

@@ -12,18 +12,8 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from service.usecases.views.text import (
-    ALIGNMENT,
-    CONSTITUENTS,
-    DEPENDENCIES,
-    DISCONTINUOUS,
-    GRAPH,
-    NOT_FOUND,
-    Fit,
-    Text,
-    errors_of,
-    fit_of,
-)
+from service.usecases.views import text as kinds
+from service.usecases.views.text import Fit, Text, errors_of, fit_of
 from treescore.core import arrays, params, registry, structure
 from treescore.evaluation.tree_marks import MarkedBy
 
@@ -104,13 +94,13 @@ class Outline:
 
 def half_of(text: Text, sentence: int) -> Half:
     """Return one whole sentence as a half."""
-    if text.kind == DEPENDENCIES:
+    if text.kind == kinds.DEPENDENCIES:
         return _dependencies_half(text, sentence)
-    if text.kind == DISCONTINUOUS:
+    if text.kind == kinds.DISCONTINUOUS:
         return _discontinuous_half(text, sentence)
-    if text.kind == GRAPH:
+    if text.kind == kinds.GRAPH:
         return _graph(text, sentence)
-    return _constituents_half(text, sentence) if text.kind == CONSTITUENTS else _links_half(text, sentence)
+    return _constituents_half(text, sentence) if text.kind == kinds.CONSTITUENTS else _links_half(text, sentence)
 
 
 def cut_half(forms: Sequence[str | None], heads: Sequence[int], deprels: Sequence[str | None]) -> Half:
@@ -222,7 +212,7 @@ def _discontinuous_half(text: Text, sentence: int) -> Half:
     labels, functions = (text.named(name, sentence) for name in ("labels", "functions"))
     rows: list[Document] = []
     for label, function, parent in zip(labels, functions, text.values("parents", sentence), strict=True):
-        above = None if parent == NOT_FOUND else parent
+        above = None if parent == kinds.NOT_FOUND else parent
         depth = 0 if above is None else rows[above]["depth"] + 1
         rows.append({"label": label, "function": function, "parent": above, "depth": depth, "words": []})
     functions = text.named("word_functions", sentence)
@@ -256,9 +246,9 @@ def _links_half(text: Text, sentence: int) -> Half:
 def own_document(kind: str, item: int, half: Half) -> Document:
     """Return the document of an output's sentence alone."""
     none: Document = {"gold_words": None, "gold": None, "wrong": None, "missed": None}
-    if kind == DEPENDENCIES:
+    if kind == kinds.DEPENDENCIES:
         none = {"tokens": [], **none, "pairs": None}
-    elif kind == ALIGNMENT:
+    elif kind == kinds.ALIGNMENT:
         none = {"target_words": None, "gold_target_words": None, **none}
     return {"item": item, "kind": kind, "words": half.words, "system": half.tree, **none, **half.more}
 
@@ -372,9 +362,9 @@ class OutputTrees:
             document = self._half(cut, item, gold)
         document |= {"gold": gold.tree, "missed": missed, "sent_id": self.gold.place(item)["sent_id"]}
         document |= _gold_expressions(gold)
-        if self.gold.kind == ALIGNMENT and not document["words"]:
+        if self.gold.kind == kinds.ALIGNMENT and not document["words"]:
             document |= {"words": gold.words, _TARGETS: gold.more[_TARGETS]}
-        if self.gold.kind == CONSTITUENTS and document["gold_words"] is None:
+        if self.gold.kind == kinds.CONSTITUENTS and document["gold_words"] is None:
             document["wrong"] = with_crossing(document["wrong"], document["system"], gold.tree)
         return document
 
@@ -423,9 +413,9 @@ class OutputTrees:
         document["wrong"] = marked(half, states)
         if half.words is not None and (gold.words, gold.more.get(_TARGETS)) != (half.words, half.more.get(_TARGETS)):
             document["gold_words"] = gold.words
-            if self.text.kind == ALIGNMENT:
+            if self.text.kind == kinds.ALIGNMENT:
                 document["gold_target_words"] = gold.more[_TARGETS]
-            if self.text.kind == DEPENDENCIES:
+            if self.text.kind == kinds.DEPENDENCIES:
                 document["pairs"] = _pairs(half, gold, partners, self.gold.bounds("words", item).start)
         return document
 
