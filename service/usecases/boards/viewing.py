@@ -26,7 +26,6 @@ from service.contract import common, leaderboards
 from service.contract.leaderboards import BoardQuery, LeaderboardRow
 from service.policy import figures, gate
 from service.policy.figures import Release
-from service.policy.gate import Level
 from service.render import render_leaderboard, render_matrix
 from service.requests import MACRO, POOLED, PRIVATE
 from service.store import benchmarks, boards, database, revisions
@@ -43,7 +42,7 @@ from treescore.evaluation.report import charged_figure
 from treescore.render.forms import Rendered
 
 
-def release_of_board(db: Connection, benchmark: Benchmark, board: Board, level: Level) -> Release:
+def release_of_board(db: Connection, benchmark: Benchmark, board: Board, level: gate.Level) -> Release:
     """Return what a caller of this level sees of the figures of a board."""
     sizes = shares.sizes_of(db, benchmark, board.revision.id, board.parts, board.share)
     scoring = board.scoring
@@ -51,7 +50,7 @@ def release_of_board(db: Connection, benchmark: Benchmark, board: Board, level: 
 
 
 def release_of_revision(
-    db: Connection, benchmark: Benchmark, revision: revisions.Revision, level: Level, share: str | None
+    db: Connection, benchmark: Benchmark, revision: revisions.Revision, level: gate.Level, share: str | None
 ) -> Release:
     """Return what a caller of this level sees of the figures of the caller's own submissions, in a share."""
     scoring = config.scoring_config(revision.scoring)
@@ -59,15 +58,15 @@ def release_of_revision(
     return figures.release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes)
 
 
-def revision_shown(db: Connection, benchmark: Benchmark, level: Level, number: int, share: str | None) -> bool:
+def revision_shown(db: Connection, benchmark: Benchmark, level: gate.Level, number: int, share: str | None) -> bool:
     """Return whether a level shows the figures of a share under a revision that is or was active."""
-    if level >= Level.ITEMS or benchmark.active_revision in (None, number):
+    if level >= gate.Level.ITEMS or benchmark.active_revision in (None, number):
         return True
     golds = shares.golds_of(db, benchmark, share)
     return number not in figures.hidden_revisions(benchmark.active_revision or 0, golds)
 
 
-def require_board(db: Connection, benchmark: Benchmark, board: Board, level: Level) -> None:
+def require_board(db: Connection, benchmark: Benchmark, board: Board, level: gate.Level) -> None:
     """Refuse figures of a board, or of a comparison behind one, that a caller of this level does not see.
 
     Raises:
@@ -166,7 +165,7 @@ class Viewer:
         share: which is shown without a choice; None where the test set is not split.
     """
 
-    level: Level
+    level: gate.Level
     step: float | None
     until: datetime | None
     named: bool
@@ -182,7 +181,7 @@ def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
     level = gate.level_of(benchmark, caller, now)
     frozen_at = benchmark.frozen_at
     until = None if caller.organiser or frozen_at is None or now < frozen_at else frozen_at
-    step = figures.step_of(benchmark) if level is Level.ROUNDED else None
+    step = figures.step_of(benchmark) if level is gate.Level.ROUNDED else None
     named = caller.organiser or not benchmark.leaderboard["anonymous"]
     share = figures.shown_share(benchmark, until or now)
     return Viewer(level, step, until, named=named, held=caller.organiser, share=share)
@@ -331,7 +330,7 @@ def _sheet(
 def _shown(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer) -> tuple[Release, Sequence[BoardRow]]:
     """Return what of a board is released to a viewer, and its rows."""
     release = release_of_board(db, benchmark, board, viewer.level)
-    if viewer.level < Level.ROUNDED:
+    if viewer.level < gate.Level.ROUNDED:
         return release, []
     require_board(db, benchmark, board, viewer.level)
     return release, ranking.rows_of(db, board, release.ranking)
@@ -352,7 +351,7 @@ def _board_rows(
     parts = board.chosen_names
     team_ids = {row.entry.team_id for row in finding.rows if row.entry.team_id is not None}
     names = benchmarks.team_names(db, board.benchmark_id, team_ids) if viewer.named else {}
-    considered = compare.numbers_considered(db, board, finding.rows) if release.level >= Level.SCORES else {}
+    considered = compare.numbers_considered(db, board, finding.rows) if release.level >= gate.Level.SCORES else {}
     charged = _charged(db, board, finding, release)
     documents = []
     for row in finding.rows:
@@ -371,7 +370,7 @@ def _board_rows(
 def _charged(db: Connection, board: Board, finding: compare.Finding, release: Release) -> dict[str, str]:
     """Return what rows would have that rank last for what they lack; nothing where a ladder holds other scores."""
     entry, score = board.scored_by
-    if release.level < Level.SCORES or board.ladder or not entry.leaves_out:
+    if release.level < gate.Level.SCORES or board.ladder or not entry.leaves_out:
         return {}
     entries = [row.entry for row in finding.rows if row.entry.ranks_last and row.entry.id in finding.untested]
     entries = [entry for entry in entries if entry.value is not None][: ranking.TESTED + ranking.MOST_BASELINES]
@@ -441,7 +440,7 @@ def matrix_document(
     )
 
 
-def _matrix_parts(benchmark: Benchmark, board: Board, level: Level) -> list[leaderboards.MatrixPart]:
+def _matrix_parts(benchmark: Benchmark, board: Board, level: gate.Level) -> list[leaderboards.MatrixPart]:
     counts = config.counts_shown(benchmark, board.revision, level)
     return [
         leaderboards.MatrixPart(
@@ -517,7 +516,7 @@ def list_scores(context: Context, caller: Caller, slug: str, query: leaderboards
             db, benchmark, score=query.score, pick=query.pick, revision=query.revision, part=query.part,
             until=viewer.until, held=viewer.held, share=share,
         )  # fmt: skip
-        if viewer.level < Level.ROUNDED:
+        if viewer.level < gate.Level.ROUNDED:
             return Page([])
         require_board(db, benchmark, board, viewer.level)
         release = release_of_board(db, benchmark, board, viewer.level)

@@ -99,17 +99,6 @@ class Text:
         return {"sent_id": name, "line": int(self._lines[sentence]) or None}
 
 
-def unit_offsets(treebank: trees.Treebank) -> IntArray:
-    """Return where the words, constituents, edges or links of each sentence begin, int64 (n + 1,)."""
-    if isinstance(treebank, trees.DependencyTreebank):
-        return treebank.word_offsets
-    if isinstance(treebank, trees.ConstituentTreebank | trees.DiscontinuousTreebank):
-        return treebank.node_offsets
-    if isinstance(treebank, trees.SemanticTreebank):
-        return structure.edge_offsets(treebank)
-    return treebank.alignment.offsets if isinstance(treebank, trees.ParallelTreebank) else treebank.offsets
-
-
 def _columns_of(treebank: trees.Treebank, words: Words) -> tuple[_Columns, trees.Vocabulary]:
     if isinstance(treebank, trees.DependencyTreebank):
         return _dependency_columns(treebank), treebank.vocabulary
@@ -235,7 +224,7 @@ def _lines_of(treebank: trees.Treebank) -> IntArray:
         return treebank.lines
     if isinstance(treebank, trees.ParallelTreebank):
         treebank = treebank.source
-    offsets = treebank.word_offsets if isinstance(treebank, trees.SemanticTreebank) else unit_offsets(treebank)
+    offsets = treebank.offsets if isinstance(treebank, trees.Alignments) else treebank.word_offsets
     lines, firsts = np.zeros(len(treebank), np.int64), offsets[:-1]
     known = np.flatnonzero((np.diff(offsets) > 0) & (len(treebank.lines) > 0))
     lines[known] = treebank.lines[firsts[known]]
