@@ -325,15 +325,12 @@ def _tokens(db: Connection, board: Board, submission: str, chosen: Sequence[Bool
             artifacts.get(db, submission, artifact_name(board.revision.number, kind, part.position, metric))
             for kind in (f"tokens/{score.name}", "tokens")
         )
-        whole = _bits(right, starts)
-        bits.append(None if whole is None else evaluation.chosen_tokens(whole, sentences))
+        if right is None or starts is None:
+            bits.append(None)
+        else:
+            whole = TokenBits(unpack_array(right).astype(np.bool_), unpack_array(starts).astype(np.int64))
+            bits.append(evaluation.chosen_tokens(whole, sentences))
     return evaluation.joined_tokens(bits)
-
-
-def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:
-    if right is None or starts is None:
-        return None
-    return TokenBits(unpack_array(right).astype(np.bool_), unpack_array(starts).astype(np.int64))
 
 
 NOT_TESTED = (
