@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 
@@ -103,19 +103,16 @@ class Reach:
     def __init__(self, db: Connection, board: Board, caller: Caller, benchmark: Benchmark, viewer: Viewer) -> None:
         self._db = db
         self._benchmark = benchmark
-        self._level = viewer.level
-        self._share = viewer.share
+        self._viewer = viewer
         self._caller = caller
         self._team = team_of(caller, board.benchmark_id)
         self._board = board
         rows = rows_of(db, board)
         self.rows = frozenset(row.entry.id for row in rows)
-        self._own_rows = frozenset(
-            row.entry.id for row in rows if self._team is not None and row.entry.team_id == self._team
-        )
+        own = [row.entry.id for row in rows if self._team is not None and row.entry.team_id == self._team]
+        self._own_rows = frozenset(own)
         self._any_own = benchmark.leaderboard["margin"] is not None
-        self._tested = tested_of(db, board, rows)[0]
-        self.behind = comparison_id(board_question(db, board, rows, self._tested))
+        self.behind = comparison_id(board_question(db, board, rows, tested_of(db, board, rows)[0]))
 
     def knows(self, submission: Submission | None) -> bool:
         """Return whether the caller may know of a submission: its team may, and all callers of a row of the board."""
@@ -127,7 +124,7 @@ class Reach:
 
     def held(self, ids: Sequence[str]) -> set[str]:
         """Return those of the submissions whose scores a ladder holds for the caller."""
-        if not documents.ladder_holds(self._level, self._benchmark):
+        if not documents.ladder_holds(self._viewer.level, self._benchmark):
             return set()
         return score_records.held(self._db, ids, self._board.revision.number)
 
@@ -138,13 +135,13 @@ class Reach:
             Forbidden: the level or the benchmark does not show it.
         """
         if not self._caller.organiser:
-            require_shown(self._board.share, self._share)
-        require_board(self._db, self._benchmark, self._board, self._level)
+            require_shown(self._board.share, self._viewer.share)
+        require_board(self._db, self._benchmark, self._board, self._viewer.level)
 
     @property
     def by_part(self) -> bool:
         """Whether the caller sees figures of every part."""
-        return not release_of_board(self._db, self._benchmark, self._board, self._level).hidden
+        return not release_of_board(self._db, self._benchmark, self._board, self._viewer.level).hidden
 
     @property
     def shown(self) -> bool:
@@ -358,10 +355,9 @@ def list_comparisons(context: Context, caller: Caller, slug: str, query: PageQue
 
 
 def _visible_of(
-    db: Connection, caller: Caller, viewer: Viewer, benchmark: Benchmark, rows: Iterable[Comparison]
-) -> list[Comparison]:
+    db: Connection, caller: Caller, viewer: Viewer, benchmark: Benchmark, rows: Sequence[Comparison]
+) -> Sequence[Comparison]:
     """Return those of some comparisons that the caller may see."""
-    rows = list(rows)
     if caller.organiser:
         return rows
     team = team_of(caller, benchmark.id)
