@@ -81,7 +81,7 @@ class TestOfGold:
 
     def test_parts_are_drawn_for_themselves(self, task):
         task.make(parts={"en": {"gold": LONG}, "de": {"gold": LONG}}, **SPLIT)
-        private = drawn_in(task).private
+        private = drawn_in(task)
         assert private["en"].sum() == private["de"].sum() == 12
         task.patch(leaderboard={"split": None})
         assert drawn_in(task) is None
