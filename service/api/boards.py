@@ -33,8 +33,7 @@ from service.contract.leaderboards import (
     ScoresQuery,
 )
 from service.usecases import comparison_views, comparisons
-from service.usecases.boards import leaderboard
-from service.usecases.boards.viewing import Sheet, sheet_view, wait_for_sheet
+from service.usecases.boards import viewing
 from treescore.render.forms import FORMATS
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<benchmark>/leaderboard")
@@ -59,15 +58,15 @@ def get_leaderboard(caller: Caller, query: LeaderboardQuery, benchmark: str) -> 
     its significance is computed.
     """
     query = replace(query, format=calls.form_of(SHEET_FORMATS, query.format))
-    return sheet_response(caller, benchmark, leaderboard.BOARD_SHEET, query)
+    return sheet_response(caller, benchmark, viewing.BOARD_SHEET, query)
 
 
-def sheet_response(caller: Caller, benchmark: str, sheet: Sheet, query: BoardQuery) -> Response:
+def sheet_response(caller: Caller, benchmark: str, sheet: viewing.Sheet, query: BoardQuery) -> Response:
     """Return a board as a sheet shows it; with a wait, once it has changed."""
     context = calls.context()
     return calls.polled(
-        lambda: sheet_view(context, caller, benchmark, sheet, query),
-        lambda seconds, etag: wait_for_sheet(context, caller, benchmark, sheet, query, seconds, etag),
+        lambda: viewing.sheet_view(context, caller, benchmark, sheet, query),
+        lambda seconds, etag: viewing.wait_for_sheet(context, caller, benchmark, sheet, query, seconds, etag),
         answers.Kind.PUBLIC,
         ends=False,
     )
@@ -87,7 +86,7 @@ def get_matrix(caller: Caller, query: MatrixQuery, benchmark: str) -> Response:
     each submission, Markdown and LaTeX one for each part.
     """
     query = replace(query, format=calls.form_of(SHEET_FORMATS, query.format))
-    return sheet_response(caller, benchmark, leaderboard.MATRIX_SHEET, query)
+    return sheet_response(caller, benchmark, viewing.MATRIX_SHEET, query)
 
 
 @matrix_blueprint.get("/scores")
@@ -104,7 +103,7 @@ def list_scores(caller: Caller, query: ScoresQuery, benchmark: str) -> Response:
     their mean; a part itself alone. Organisers get all submissions with `pick=all`. A page has whole rows and at most
     50,000 lines; `Link` leads to the next one.
     """
-    page = leaderboard.list_scores(calls.context(), caller, benchmark, query)
+    page = viewing.list_scores(calls.context(), caller, benchmark, query)
     return item_page(page, query.format, answers.Kind.PUBLIC)
 
 

@@ -31,12 +31,11 @@ from service.store.archive import migrate as run_migrations
 from service.store.database import Schema, SchemaState, Store, file_of_url, require_current_schema, schema_of
 from service.store.tokens import Token
 from service.team_table import load_teams, tokens_csv
-from service.usecases import checks, retention, tokens
-from service.usecases.benchmarks.teams import create_teams
+from service.usecases import checks, retention
+from service.usecases.benchmarks import teams as team_work
 from service.usecases.checks import Finding, Level, worst
 from service.usecases.retention import Scope, back_up, back_up_first
 from service.usecases.runs import moment
-from service.usecases.tokens import OPERATOR, token_document
 from treescore.core.wording import counted, did_you_mean
 from treescore.errors import Problem
 
@@ -347,7 +346,7 @@ def list_tokens(data_dir: Path | None, *, only_valid: bool, as_json: bool) -> No
     """List all tokens, newest first. Secrets are not stored and cannot be shown."""
     with _store(data_dir) as context:
         now = context.now()
-        rows = [each for each in tokens.list_every_token(context) if not only_valid or _state(each, now) == "valid"]
+        rows = [each for each in team_work.list_every_token(context) if not only_valid or _state(each, now) == "valid"]
     documents = [_document(each, now) for each in rows]
     lines = [f"{each.id}  {_state(each, now):<8} {each.scopes:<12} {owner(each)}" for each in rows]
     show_document({"tokens": documents}, lines or ["The store has no tokens."], as_json=as_json)
@@ -382,11 +381,11 @@ def create(
         if benchmark is not None and team is not None:
             if expires_at is not None and expires_at <= context.now():
                 raise click.UsageError("--expires must be a time in the future.")
-            made = tokens.create_team_token(context, benchmark, team, name, expires_at)
+            made = team_work.create_team_token(context, benchmark, team, name, expires_at)
         else:
-            made = tokens.create_as_operator(
-                context, TokenRequest(scopes=_scopes(scopes or ""), expires_at=expires_at, name=name)
-            )
+            asked = TokenRequest(scopes=_scopes(scopes or ""), expires_at=expires_at, name=name)
+            created = team_work.create_token(context, team_work.OPERATOR, asked)
+            made = str(created["id"]), str(created["token"])
     _show_secret(made, as_json=as_json)
 
 
@@ -396,7 +395,7 @@ def create(
 def revoke(token_id: str, data_dir: Path | None, *, as_json: bool) -> None:
     """Revoke the token with this ID: the next request with it is refused."""
     with _store(data_dir) as context:
-        tokens.revoke_as_operator(context, token_id)
+        team_work.revoke_token(context, team_work.OPERATOR, token_id)
     show_document({"id": token_id, "revoked": True}, [f"Revoked {token_id}."], as_json=as_json)
 
 
@@ -406,7 +405,7 @@ def revoke(token_id: str, data_dir: Path | None, *, as_json: bool) -> None:
 def rotate(token_id: str, data_dir: Path | None, *, as_json: bool) -> None:
     """Revoke the token with this ID, and create one with the same rights; print its secret, once."""
     with _store(data_dir) as context:
-        made = tokens.rotate_as_operator(context, token_id)
+        made = team_work.rotate_as_operator(context, token_id)
     _show_secret(made, as_json=as_json)
 
 
@@ -442,7 +441,7 @@ def _state(row: Token, now: datetime) -> str:
 
 
 def _document(row: Token, now: datetime) -> dict[str, object]:
-    return {**token_document(row), "state": _state(row, now)}
+    return {**team_work.token_document(row), "state": _state(row, now)}
 
 
 @click.command()
@@ -468,7 +467,9 @@ def teams(benchmark: str, table: BinaryIO, data_dir: Path | None, *, as_json: bo
 
 def _made(context: Context, benchmark: str, body: bytes) -> Sequence[dict[str, object]]:
     try:
-        return create_teams(context, OPERATOR, benchmark, load_teams(body, context.config.max_problems))
+        return team_work.create_teams(
+            context, team_work.OPERATOR, benchmark, load_teams(body, context.config.max_problems)
+        )
     except ServiceError as error:
         more = error.total - len(error.problems)
         lines = [*map(_line, error.problems), *([f"and {more} more"] if more > 0 else [])]

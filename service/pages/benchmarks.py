@@ -19,7 +19,7 @@ from service.pages import answers
 from service.pages.figures import ScoreNames, kind_of
 from service.pages.visitors import visitor
 from service.usecases.benchmarks import benchmarks
-from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.boards.viewing import leaderboard
 from service.usecases.runs import View
 from treescore.core.params import Json
 from treescore.core.wording import counted

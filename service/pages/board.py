@@ -23,10 +23,10 @@ from service.pages.answers import TABLES, drawn, export, export_links, table_fil
 from service.pages.benchmarks import benchmark_document, state_now, state_of
 from service.pages.figures import TOGETHER, NamedScore, ScoreNames, p_value
 from service.pages.visitors import visitor
-from service.render.leaderboard import board_scale, claims_of, cluster_starts, exact, line_words, row_mark, tested_words
+from service.render import board_scale, claims_of, cluster_starts, exact, line_words, row_mark, tested_words
 from service.requests import PICKS
 from service.usecases.access import item_number
-from service.usecases.boards.leaderboard import MOST_ROWS, leaderboard, matrix
+from service.usecases.boards.viewing import MOST_ROWS, leaderboard, matrix
 from service.usecases.runs import View
 from treescore.core.params import Json
 from treescore.core.wording import Figures, counted, one_line

@@ -23,7 +23,7 @@ from service.pages.board import heading, part_choices
 from service.pages.figures import NamedScore, ScoreNames, whole
 from service.pages.visitors import visitor
 from service.policy.gate import LEVELS, Level, require
-from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.boards.viewing import leaderboard
 from service.usecases.comparison_views import labelled, shown_names, view_comparison
 from service.usecases.runs import View
 from treescore.core.wording import correction_name, counted, one_line, p_words

@@ -31,7 +31,7 @@ from service.usecases.jobs import job_window, view_job
 from service.usecases.runs import body_view
 from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions.results import heading_of, submission_items, submission_window
-from service.usecases.trees.choosing import Window
+from service.usecases.views.choosing import Window
 from treescore.core.registry import METRICS
 from treescore.evaluation.spec import Spec
 from treescore.render import constituents_picture

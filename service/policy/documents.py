@@ -25,8 +25,7 @@ import numpy as np
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
 from service.policy import figures
 from service.store.benchmarks import Benchmark
-from treescore.core.params import Json
-from treescore.core.registry import METRICS, NOTHING_DISCLOSED, Disclosure, Fields
+from treescore.core import params, registry
 from treescore.errors import Problem
 from treescore.significance.assembly import ranks_of
 from treescore.significance.notes import notes
@@ -37,10 +36,10 @@ SHELL = ("item", "status")
 """Members that every item shows: the number of the sentence, and whether it could be scored."""
 
 
-def disclosure_of(metric: str) -> Disclosure:
+def disclosure_of(metric: str) -> registry.Disclosure:
     """Return what a metric declares; nothing for an unknown name."""
-    known = METRICS.get(metric)
-    return NOTHING_DISCLOSED if known is None else known.disclosure
+    known = registry.METRICS.get(metric)
+    return registry.NOTHING_DISCLOSED if known is None else known.disclosure
 
 
 def shown_item(metric: str, document: Document) -> dict[str, object]:
@@ -64,15 +63,10 @@ def shown_item(metric: str, document: Document) -> dict[str, object]:
     }
 
 
-def by_output_sentences(metric: str) -> bool:
-    """Return whether the items of a metric are shown by the output's own sentences."""
-    return disclosure_of(metric).output_sentences
-
-
 def shown_items(metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:
     """Return a page of items; of metrics that score the division into sentences, by the output's own sentences."""
     shown = [shown_item(metric, document) for document in documents]
-    if not by_output_sentences(metric):
+    if not disclosure_of(metric).output_sentences:
         return shown
     by_sentence: dict[int, list[Document]] = {}
     for document in shown:
@@ -82,11 +76,6 @@ def shown_items(metric: str, documents: Sequence[Document]) -> list[dict[str, ob
                 kept = {name: value for name, value in word.items() if name != "sentence"}
                 by_sentence.setdefault(sentence, []).append(kept)
     return [{"item": sentence, "status": "ok", "words": words} for sentence, words in sorted(by_sentence.items())]
-
-
-def shown_scores(metric: str) -> tuple[str, ...]:
-    """Return the scores of single sentences that a participant may see at level `items`."""
-    return disclosure_of(metric).scores
 
 
 def shown_groupings(metric: str) -> tuple[str, ...]:
@@ -139,7 +128,7 @@ def objects_of(value: object) -> Iterable[Document]:
     return [object_of(each) for each in value]
 
 
-def _in_part(fields: Fields, value: object) -> object:
+def _in_part(fields: registry.Fields, value: object) -> object:
     """Return the declared members of an object, or of each object in a list."""
     if isinstance(value, Mapping):
         return _fields(fields, value)
@@ -150,7 +139,7 @@ def _in_part(fields: Fields, value: object) -> object:
     ]
 
 
-def _fields(fields: Fields, document: Document) -> dict[str, object]:
+def _fields(fields: registry.Fields, document: Document) -> dict[str, object]:
     shown = {name: document[member] for member, name in fields.shown.items() if member in document}
     return shown | {name: document[score] == 1.0 for score, name in fields.perfect.items()}
 
@@ -189,7 +178,7 @@ _PARTS_P = ("p", "bonferroni", "fisher")
 _MANY = 2
 
 
-def shown_comparison(document: Document, *, by_part: bool, counts: bool = False) -> dict[str, Json]:
+def shown_comparison(document: Document, *, by_part: bool, counts: bool = False) -> dict[str, params.Json]:
     """Return a comparison, answered or not, as it is shown below level `gold`.
 
     Args:

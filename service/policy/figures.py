@@ -18,9 +18,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import IntEnum
 
+from service import errors, requests
 from service.caller import Caller
-from service.errors import Forbidden, invalid
-from service.requests import POOLED, PRIVATE, PUBLIC, SHARES
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Digests
 from treescore.core.wording import BOUND_DIGITS, P_FLOOR
@@ -54,9 +53,9 @@ def require(level: Level, needed: Level, what: str) -> None:
         )
 
 
-def not_shown(detail: str) -> Forbidden:
+def not_shown(detail: str) -> errors.Forbidden:
     """Return the refusal of what a benchmark does not show; the detail names the rule, not what lies behind it."""
-    return Forbidden(detail, slug="not-shown")
+    return errors.Forbidden(detail, slug="not-shown")
 
 
 SCORE_DIGITS = 4
@@ -136,7 +135,7 @@ def hidden_parts(sizes: Mapping[str, int | None]) -> frozenset[str]:
             break
         hidden.append(name)
         together += size
-    pooled = [POOLED] if 0 < len(hidden) <= SUMS else []
+    pooled = [requests.POOLED] if 0 < len(hidden) <= SUMS else []
     return frozenset([*hidden, *pooled])
 
 
@@ -150,7 +149,7 @@ def hidden_tracks(hidden: Collection[str], tracks: Mapping[str, Collection[str]]
         hidden: parts.
         tracks: name -> its parts.
     """
-    small = {*hidden} - {POOLED}
+    small = {*hidden} - {requests.POOLED}
     return frozenset(name for name, parts in tracks.items() if small.intersection(parts) not in (set(), small))
 
 
@@ -380,7 +379,7 @@ def release_of(
     return Release(level, step_of(benchmark), listed, hidden | hidden_tracks(hidden, tracks))
 
 
-def _not_listed(what: str) -> Forbidden:
+def _not_listed(what: str) -> errors.Forbidden:
     return not_shown(f"The organisers do not list the {what}; `leaderboard.scores` of the benchmark says which scores.")
 
 
@@ -398,12 +397,12 @@ def shown_share(benchmark: Benchmark, at: datetime) -> str | None:
     """Return the share whose figures a benchmark shows at a moment; None where the test set is not split."""
     if benchmark.private_share is None:
         return None
-    return PRIVATE if benchmark.closed(at) else PUBLIC
+    return requests.PRIVATE if benchmark.closed(at) else requests.PUBLIC
 
 
 def shares_of(benchmark: Benchmark) -> tuple[str | None, ...]:
     """Return the shares that have boards: both, or None alone where the test set is not split."""
-    return (None,) if benchmark.private_share is None else SHARES
+    return (None,) if benchmark.private_share is None else requests.SHARES
 
 
 def chosen_share(benchmark: Benchmark, asked: str | None, shown: str | None, *, organiser: bool) -> str | None:
@@ -423,8 +422,8 @@ def chosen_share(benchmark: Benchmark, asked: str | None, shown: str | None, *, 
         return shown
     if benchmark.private_share is None:
         detail = "The test set of this benchmark is not split into shares. Leave `split` out."
-        raise invalid("no-split", "/split", detail)
-    if asked == PRIVATE and not organiser:
+        raise errors.invalid("no-split", "/split", detail)
+    if asked == requests.PRIVATE and not organiser:
         require_shown(asked, shown)
     return asked
 
@@ -435,7 +434,7 @@ def require_shown(share: str | None, shown: str | None) -> None:
     Raises:
         Forbidden: they are of the private share, and it is not shown yet.
     """
-    if share == PRIVATE and shown != PRIVATE:
+    if share == requests.PRIVATE and shown != requests.PRIVATE:
         raise not_shown(
             "Figures of the private share are shown when the benchmark has closed, and on a frozen leaderboard if it "
             "had closed before."
@@ -445,9 +444,9 @@ def require_shown(share: str | None, shown: str | None) -> None:
 FIXED_QUESTION = "fixed-question"
 
 
-def fixed_question(detail: str) -> Forbidden:
+def fixed_question(detail: str) -> errors.Forbidden:
     """Return the refusal of a question that is not the benchmark's own."""
-    return Forbidden(detail, slug=FIXED_QUESTION)
+    return errors.Forbidden(detail, slug=FIXED_QUESTION)
 
 
 def require_own_pick(benchmark: Benchmark, caller: Caller, pick: str | None) -> None:

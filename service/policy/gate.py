@@ -199,16 +199,9 @@ def row_view(release: Release, row: Document) -> dict[str, object]:
     shown |= {name: row[name] if level >= Level.SCORES else None for name in _ROW_SCORES if name in row}
     if "missing_parts" in row:
         shown |= _missing(release, row)
-    if "ci95" in row:
-        shown["ci95"] = release.interval(row["ci95"])
-    if "p_next" in row:
-        shown["p_next"] = release.p(row["p_next"])
-    if "detectable" in row:
-        shown["detectable"] = release.detectable(row["detectable"])
-    if "runs" in row:
-        shown["runs"] = release.runs(row["runs"])
-    if "score" in row:
-        shown["score"] = release.score(row["score"])
+    shows = {"ci95": release.interval, "p_next": release.p, "detectable": release.detectable}
+    shows |= {"runs": release.runs, "score": release.score}
+    shown |= {name: show(row[name]) for name, show in shows.items() if name in row}
     if "scores" in row:
         values = object_of(row["scores"])
         shown["scores"] = {name: release.score(values[name]) for name in values if name in release.listed}
@@ -347,7 +340,7 @@ def difference_view(level: Level, metric: str, score: str, value: float) -> floa
 
 def differences_shown(level: Level, metric: str, score: str) -> bool:
     """Return whether a caller may see in which sentences two outputs differ, and by how much."""
-    return level is Level.GOLD or score in policy_documents.shown_scores(metric)
+    return level is Level.GOLD or score in policy_documents.disclosure_of(metric).scores
 
 
 def groupings_view(level: Level, metric: str, names: Iterable[str]) -> list[str]:

@@ -23,9 +23,6 @@ from service.context import Context
 from service.policy import gate
 from service.store import benchmarks, revisions, submissions, tokens
 from service.store.benchmarks import Benchmark
-from service.store.revisions import Revision
-from service.store.submissions import Submission
-from service.store.tokens import Session
 from service.usecases.runs import moment
 from treescore.core.wording import did_you_mean
 
@@ -46,12 +43,6 @@ def unknown_team(db: Connection, slug: str, team_id: str) -> str:
     return f"Unknown team {team_id[: errors.LONGEST_SHOWN]!r} of benchmark {slug!r}.{did_you_mean(team_id, known)}"
 
 
-def _unknown_benchmark(db: Connection, slug: str, caller: Caller | None) -> str:
-    """Return what to say of an unknown benchmark; only organisers get a suggestion, which tells of other names."""
-    listed = benchmarks.listing(db, None, SUGGESTED_FROM) if caller is not None and caller.organiser else ()
-    return f"Unknown benchmark {slug!r}.{did_you_mean(slug, [each.id for each in listed])}"
-
-
 def benchmark_of(
     db: Connection, slug: str, caller: Caller | None = None, *, lock: bool = False, exclusive: bool = False
 ) -> Benchmark:
@@ -70,7 +61,9 @@ def benchmark_of(
     """
     benchmark = benchmarks.get(db, slug, lock=lock, exclusive=exclusive) if storable(slug) else None
     if benchmark is None or (caller is not None and not gate.knows(benchmark, caller)):
-        raise errors.NotFound(_unknown_benchmark(db, slug, caller))
+        # only organisers get a suggestion, which tells of other names
+        listed = benchmarks.listing(db, None, SUGGESTED_FROM) if caller is not None and caller.organiser else ()
+        raise errors.NotFound(f"Unknown benchmark {slug!r}.{did_you_mean(slug, [each.id for each in listed])}")
     if benchmark.deleted_at is not None:
         raise errors.Gone(f"The benchmark {slug!r} was deleted.")
     return benchmark
@@ -81,7 +74,7 @@ def team_of(caller: Caller, slug: str) -> str | None:
     return caller.team if caller.benchmark == slug else None
 
 
-def may_read(caller: Caller, submission: Submission) -> bool:
+def may_read(caller: Caller, submission: submissions.Submission) -> bool:
     """Return whether a caller may know of a submission: its team and organisers may."""
     if caller.organiser:
         return True
@@ -89,7 +82,7 @@ def may_read(caller: Caller, submission: Submission) -> bool:
     return team is not None and team == submission.team_id and caller.allowed("submit", "read")
 
 
-def submission_of(db: Connection, caller: Caller, submission_id: str, *, lock: bool = False) -> Submission:
+def submission_of(db: Connection, caller: Caller, submission_id: str, *, lock: bool = False) -> submissions.Submission:
     """Return a submission that the caller may know of.
 
     Raises:
@@ -104,7 +97,7 @@ def submission_of(db: Connection, caller: Caller, submission_id: str, *, lock: b
     return submission
 
 
-def locked_submission(db: Connection, caller: Caller, submission_id: str) -> tuple[Submission, Benchmark]:
+def locked_submission(db: Connection, caller: Caller, submission_id: str) -> tuple[submissions.Submission, Benchmark]:
     """Return a submission and its benchmark, both locked until the transaction ends.
 
     Raises:
@@ -136,7 +129,7 @@ def cursor_number(cursor: str, digits: int) -> int:
     return int(cursor)
 
 
-def active_revision(db: Connection, benchmark: Benchmark) -> Revision:
+def active_revision(db: Connection, benchmark: Benchmark) -> revisions.Revision:
     """Return the active revision.
 
     Raises:
@@ -192,7 +185,9 @@ def claim_key(
     """
     if idempotency_key is None:
         return None
-    owner = _anonymous_owner(caller, idempotency_key) if caller.anonymous else caller.owner
+    owner = caller.owner
+    if caller.anonymous:
+        owner = hashlib.sha256(f"{caller.address} {idempotency_key.digest}".encode()).hexdigest()
     stored = tokens.find_key(db, owner, idempotency_key.key)
     if stored is None:
         tokens.add_key(db, owner, idempotency_key.key, idempotency_key.digest, created, now)
@@ -204,10 +199,6 @@ def claim_key(
             slug="idempotency-key-reused",
         )
     return resource
-
-
-def _anonymous_owner(caller: Caller, idempotency_key: IdempotencyKey) -> str:
-    return hashlib.sha256(f"{caller.address} {idempotency_key.digest}".encode()).hexdigest()
 
 
 # who calls: tokens, and sessions of browsers
@@ -278,16 +269,12 @@ class FailureCounts:
             with context.queue.redis.pipeline() as pipe:
                 pipe.incr(key)
                 pipe.expire(key, 2 * FAILURE_WINDOW)
-                counted, _ = pipe.execute()
+                return int(pipe.execute()[0])
         except redis.RedisError:
-            return self._count_here(network, window)
-        return int(counted)
-
-    def _count_here(self, network: str, window: int) -> int:
-        if window != self._window or len(self._counts) >= MAX_COUNTED:
-            self._window, self._counts = window, Counter()
-        self._counts[network] += 1
-        return self._counts[network]
+            if window != self._window or len(self._counts) >= MAX_COUNTED:
+                self._window, self._counts = window, Counter()
+            self._counts[network] += 1
+            return self._counts[network]
 
 
 _COUNTS = FailureCounts()
@@ -299,8 +286,7 @@ def count_failure(context: Context, address: str) -> None:
     Raises:
         TooManyRequests: it is one too many.
     """
-    now: datetime = context.now()
-    window, passed = divmod(int(now.timestamp()), FAILURE_WINDOW)
+    window, passed = divmod(int(context.now().timestamp()), FAILURE_WINDOW)
     if _COUNTS.add(context, network_of(address), window) <= FAILURES_ALLOWED:
         return
     raise errors.TooManyRequests(
@@ -333,7 +319,7 @@ class SignedIn:
     """
 
     caller: Caller
-    session: Session
+    session: tokens.Session
     sees_as: bool = False
 
 
@@ -349,7 +335,7 @@ def sign_in(context: Context, token: str, address: str) -> tuple[str, SignedIn]:
         raise errors.Unauthorized("Paste a token.")
     cookie = secrets.token_urlsafe(32)
     now = context.now()
-    session = Session(
+    session = tokens.Session(
         token_hash(cookie), hashed, caller.token_id, secrets.token_urlsafe(32), now, now, now + LONGEST_SESSION
     )
     with context.store.write() as db:

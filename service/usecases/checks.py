@@ -24,15 +24,11 @@ from sqlalchemy import Connection, select, text
 from sqlalchemy.exc import DatabaseError, DBAPIError
 from zstandard import ZstdError
 
+from service import process, requests
 from service.config import Config
 from service.context import Context
-from service.process import UMASK, private_paths
 from service.queue import BULK, LIVE, REDIS_ERRORS, Pulse
-from service.requests import MACRO, SHARES
-from service.store import benchmarks, database, revisions, runs, score_records, submissions, upkeep
-from service.store.database import Fault, SchemaState, error_line, fault_of, schema_of
-from service.store.packing import is_packed, unpack
-from service.store.revisions import Part
+from service.store import benchmarks, database, packing, revisions, runs, score_records, submissions, upkeep
 from service.store.score_records import SCORED, Figures, Layout, ScoreRecord
 from service.store.tables import jobs
 from service.store.upkeep import Flaw
@@ -89,7 +85,7 @@ GRACE = timedelta(seconds=10)
 
 def file_mode_findings(context: Context) -> Iterator[Finding]:
     """Look at who can read the data directory and what is in it."""
-    for path in private_paths(context.config):
+    for path in process.private_paths(context.config):
         try:
             found = path.stat()
         except FileNotFoundError:
@@ -98,7 +94,7 @@ def file_mode_findings(context: Context) -> Iterator[Finding]:
             yield Finding(Level.UNKNOWN, "file-unreadable", str(path), f"{error.strerror}.", "Run this as its owner.")
             continue
         mode = stat.S_IMODE(found.st_mode)
-        if mode & UMASK:
+        if mode & process.UMASK:
             advice = f"Run: chmod go-rwx {path}"
             yield Finding(Level.WRONG, "file-mode", str(path), f"Others can use it (mode {mode:o}).", advice)
         if found.st_uid != os.geteuid() and os.geteuid():
@@ -160,7 +156,8 @@ LATE_SECONDS = 90.0
 
 def diagnose(context: Context) -> Iterator[Finding]:
     """Yield a finding for each part, those that are well too. Changes nothing."""
-    yield Finding(Level.OK, "versions", "treescore", _versions())
+    detail = f"{__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {sys.platform}"
+    yield Finding(Level.OK, "versions", "treescore", detail)
     yield from _configuration(context.config)
     modes = list(file_mode_findings(context))
     yield from modes or [Finding(Level.OK, "files", str(context.config.data_dir), "Only their owner can use them.")]
@@ -178,10 +175,6 @@ def shown_config(config: Config) -> dict[str, str]:
             value = "(set)" if value else "(not set)"
         values[f"TREESCORE_{field.name.upper()}"] = PASSWORD.sub(HIDDEN, value)
     return values
-
-
-def _versions() -> str:
-    return f"{__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {sys.platform}"
 
 
 def _configuration(config: Config) -> Iterator[Finding]:
@@ -225,12 +218,12 @@ def _store(context: Context) -> Iterator[Finding]:
 
 
 def _queue(context: Context) -> Iterator[Finding]:
-    steps: tuple[Callable[[Context], Iterator[Finding]], ...] = (_server, _workers, queue_findings)
     try:
-        for step in steps:
-            yield from step(context)
+        yield from _server(context)
+        yield from _workers(context)
     except REDIS_ERRORS:
-        yield from queue_findings(context)
+        pass
+    yield from queue_findings(context)
 
 
 def _server(context: Context) -> Iterator[Finding]:
@@ -304,7 +297,7 @@ def _flaw(db: Connection, submission_id: str, number: int) -> str:
         if any(len(each) != part.sentences for each, part in zip(present, parts, strict=True)):
             return f"The counts of {entry.key} have another number of sentences than gold."
         counts.append(present)
-    for share in (None,) if split is None else SHARES:
+    for share in (None,) if split is None else requests.SHARES:
         chosen = [share_rows(split, part, share) for part in parts]
         of_share = [[each[rows] for each, rows in zip(metric, chosen, strict=True)] for metric in counts]
         computed = _computed(scoring, of_share)
@@ -328,7 +321,7 @@ def _computed(scoring: ScoringConfig, counts: Sequence[Sequence[Counts]]) -> Flo
 
 
 def _difference(
-    record: ScoreRecord, figures: Figures, computed: FloatArray, scoring: ScoringConfig, parts: list[Part]
+    record: ScoreRecord, figures: Figures, computed: FloatArray, scoring: ScoringConfig, parts: list[revisions.Part]
 ) -> str:
     stored = figures.values[: len(parts) + 2]
     # what a part without a scored output costs has counts; the part itself has no score
@@ -338,7 +331,7 @@ def _difference(
     if not same.all():
         column = int(np.argwhere(~same)[0][1])
         return f"The stored {scoring.addresses[column]} does not follow from the stored counts."
-    main = figures.value(MACRO, scoring.main_score)
+    main = figures.value(requests.MACRO, scoring.main_score)
     if main != record.main:
         return "The main score of the record differs from its figures."
     return ""
@@ -368,8 +361,8 @@ def check(context: Context, *, every: bool) -> Iterator[Finding]:
         every: whether every score record is computed again, not only a sample.
     """
     with context.store.snapshot() as db:
-        found = schema_of(db)
-        if found.state is not SchemaState.CURRENT:
+        found = database.schema_of(db)
+        if found.state is not database.SchemaState.CURRENT:
             yield Finding(Level.WRONG, "schema", found.state, found.words)
             return
         looks: tuple[Look, ...] = (
@@ -398,7 +391,7 @@ def _damaged_answers(db: Connection) -> Iterator[Flaw]:
     query = select(jobs.c.id, jobs.c.document, jobs.c.etag).where(jobs.c.document.is_not(None))
     for row in db.execute(query, execution_options={"yield_per": 50}):
         try:
-            document = unpack(row.document) if is_packed(row.document) else row.document
+            document = packing.unpack(row.document) if packing.is_packed(row.document) else row.document
         except ZstdError:
             document = b""
         if etag_of(document) != row.etag:
@@ -411,6 +404,6 @@ def _findings(db: Connection, look: Look) -> Iterator[Finding]:
         for flaw in look(db):
             yield Finding(Level.WRONG, flaw.code, flaw.subject, flaw.detail, ADVICE.get(flaw.code, RESTORE))
     except DatabaseError as error:
-        if fault_of(error) is not Fault.DAMAGED:
+        if database.fault_of(error) is not database.Fault.DAMAGED:
             raise
-        yield Finding(Level.WRONG, "database-damaged", "database", f"{error_line(error)}.", RESTORE)
+        yield Finding(Level.WRONG, "database-damaged", "database", f"{database.error_line(error)}.", RESTORE)

@@ -8,28 +8,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 
 from sqlalchemy import Connection
 
+from service import errors, render
 from service.caller import Caller
 from service.context import Context
 from service.contract.common import PageQuery
 from service.contract.comparisons import ComparisonLabel, ComparisonRequest
-from service.errors import Forbidden, Gone, NotFound, Unprocessable, invalid, unprocessable
 from service.policy import documents, gate
 from service.policy.figures import fixed_question, require_shown
-from service.policy.gate import Level, require
-from service.render.leaderboard import percent_of
 from service.store import benchmarks, boards, comparisons, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison, Question
 from service.store.submissions import Submission
 from service.usecases.access import benchmark_of, storable, team_of
-from service.usecases.boards.board import BOARD_SETTINGS, Board, board_of, comparison_id, rows_of, tested_of
 from service.usecases.boards.compare import board_question
+from service.usecases.boards.ranking import BOARD_SETTINGS, Board, board_of, comparison_id, rows_of, tested_of
 from service.usecases.boards.viewing import Viewer, release_of_board, require_board, viewer_of
 from service.usecases.runs import Page, View, body_view, json_view, moment, wait_for
 from treescore.core.params import Json
@@ -48,7 +46,7 @@ def reader_of(context: Context, benchmark: Benchmark, caller: Caller) -> Viewer:
         Forbidden: the caller's level shows no comparisons.
     """
     viewer = viewer_of(benchmark, caller, context.now())
-    require(viewer.level, Level.SCORES, "comparisons")
+    gate.require(viewer.level, gate.Level.SCORES, "comparisons")
     return viewer
 
 
@@ -61,7 +59,7 @@ def require_asker(caller: Caller, slug: str) -> None:
     """
     caller.require("submit")
     if not caller.organiser and team_of(caller, slug) is None:
-        raise Forbidden(
+        raise errors.Forbidden(
             f"Comparisons are asked by the teams and organisers of {slug!r}. All others read its leaderboard."
         )
 
@@ -79,7 +77,7 @@ def chosen_settings(caller: Caller, benchmark: Benchmark, request: ComparisonReq
     try:
         settings = parse_settings(given)
     except ScoringError as error:
-        raise unprocessable(error) from error
+        raise errors.unprocessable(error) from error
     asked = asdict(settings) | {"level": settings.own_level}
     other = [name for name in given if asked[name] != own[name]]
     if caller.organiser:
@@ -105,19 +103,16 @@ class Reach:
     def __init__(self, db: Connection, board: Board, caller: Caller, benchmark: Benchmark, viewer: Viewer) -> None:
         self._db = db
         self._benchmark = benchmark
-        self._level = viewer.level
-        self._share = viewer.share
+        self._viewer = viewer
         self._caller = caller
         self._team = team_of(caller, board.benchmark_id)
         self._board = board
         rows = rows_of(db, board)
         self.rows = frozenset(row.entry.id for row in rows)
-        self._own_rows = frozenset(
-            row.entry.id for row in rows if self._team is not None and row.entry.team_id == self._team
-        )
+        own = [row.entry.id for row in rows if self._team is not None and row.entry.team_id == self._team]
+        self._own_rows = frozenset(own)
         self._any_own = benchmark.leaderboard["margin"] is not None
-        self._tested = tested_of(db, board, rows)[0]
-        self._behind = comparison_id(board_question(db, board, rows, self._tested))
+        self.behind = comparison_id(board_question(db, board, rows, tested_of(db, board, rows)[0]))
 
     def knows(self, submission: Submission | None) -> bool:
         """Return whether the caller may know of a submission: its team may, and all callers of a row of the board."""
@@ -129,7 +124,7 @@ class Reach:
 
     def held(self, ids: Sequence[str]) -> set[str]:
         """Return those of the submissions whose scores a ladder holds for the caller."""
-        if not documents.ladder_holds(self._level, self._benchmark):
+        if not documents.ladder_holds(self._viewer.level, self._benchmark):
             return set()
         return score_records.held(self._db, ids, self._board.revision.number)
 
@@ -140,20 +135,20 @@ class Reach:
             Forbidden: the level or the benchmark does not show it.
         """
         if not self._caller.organiser:
-            require_shown(self._board.share, self._share)
-        require_board(self._db, self._benchmark, self._board, self._level)
+            require_shown(self._board.share, self._viewer.share)
+        require_board(self._db, self._benchmark, self._board, self._viewer.level)
 
     @property
     def by_part(self) -> bool:
         """Whether the caller sees figures of every part."""
-        return not release_of_board(self._db, self._benchmark, self._board, self._level).hidden
+        return not release_of_board(self._db, self._benchmark, self._board, self._viewer.level).hidden
 
     @property
     def shown(self) -> bool:
         """Whether the caller sees the score, the part, the revision and the share."""
         try:
             self.require_shown()
-        except Forbidden:
+        except errors.Forbidden:
             return False
         return True
 
@@ -167,10 +162,6 @@ class Reach:
         if self._caller.organiser or ids <= self.rows:
             return True
         return len(ids) == 2 and all(map(self._owns, known)) and (self._any_own or bool(ids & self._own_rows))
-
-    def is_behind(self, name: str) -> bool:
-        """Return whether a comparison is the one that the board shows."""
-        return self._behind == name
 
     def _owns(self, submission: Submission) -> bool:
         return self._team is not None and submission.team_id == self._team
@@ -194,7 +185,7 @@ def asked_about(db: Connection, reach: Reach, asked: Sequence[str]) -> list[str]
         Forbidden: a team may not compare these with each other.
     """
     if len(set(asked)) < len(asked):
-        raise invalid("repeated-submission", "/submissions", "A submission is repeated. Name each once.")
+        raise errors.invalid("repeated-submission", "/submissions", "A submission is repeated. Name each once.")
     known = submissions.many(db, asked)
     held = reach.held(asked)
     problems = []
@@ -211,9 +202,9 @@ def asked_about(db: Connection, reach: Reach, asked: Sequence[str]) -> list[str]
             detail = f"The submission {each} has no scores. It is {submission.state}."
             problems.append(Problem(code="no-scores", pointer=pointer, detail=detail))
     if problems:
-        raise unprocessable(ScoringError(problems))
+        raise errors.unprocessable(ScoringError(problems))
     if not reach.may_ask([known[each] for each in asked]):
-        raise Forbidden(
+        raise errors.Forbidden(
             "A team compares rows of the leaderboard with each other, or two of its own submissions, one of which is "
             "its row of the leaderboard unless the benchmark has a margin. Take the ids of rows from the leaderboard.",
             slug=NOT_COMPARABLE,
@@ -241,7 +232,7 @@ class Visible:
     comparison: Comparison
     known: Mapping[str, Submission]
     viewer: Viewer
-    level: Level
+    level: gate.Level
     by_part: bool = True
 
 
@@ -254,7 +245,7 @@ def visible_comparison(db: Connection, context: Context, caller: Caller, name: s
         Forbidden: the caller's team asked it, and the benchmark does not show it any more.
     """
     comparison = _stored_comparison(db, context, caller, name) if storable(name) else None
-    unknown = NotFound(f"Unknown comparison {name}.")
+    unknown = errors.NotFound(f"Unknown comparison {name}.")
     if comparison is None:
         raise unknown
     benchmark = benchmark_of(db, comparison.benchmark_id)
@@ -268,7 +259,7 @@ def visible_comparison(db: Connection, context: Context, caller: Caller, name: s
     asked = team is not None and bool(comparisons.asked_by(db, [name], team))
     # an id follows from its question: a refusal would tell who guesses it that the board asks the question, so which
     # submissions are its rows
-    if not asked and level < Level.SCORES:
+    if not asked and level < gate.Level.SCORES:
         raise unknown
     viewer = reader_of(context, benchmark, caller)
     reach = reach_of(db, caller, viewer, comparison.question)
@@ -282,7 +273,7 @@ def visible_comparison(db: Connection, context: Context, caller: Caller, name: s
 
 def _readable(comparison: Comparison, known: Mapping[str, Submission], reach: Reach, *, asked: bool) -> bool:
     """Return whether a caller may read a comparison: the board's, or one that its team asked and may still know of."""
-    if reach.is_behind(comparison.id):
+    if reach.behind == comparison.id:
         return True
     compared = comparison.question["submissions"]
     return asked and not reach.held(compared) and all(reach.knows(known.get(each)) for each in compared)
@@ -296,7 +287,7 @@ def _stored_comparison(db: Connection, context: Context, caller: Caller, name: s
     """
     asked = comparisons.get(db, name)
     if asked is not None and asked.deleted_at is not None and caller.organiser:
-        raise Gone(f"The comparison {name} was deleted.")
+        raise errors.Gone(f"The comparison {name} was deleted.")
     if asked is not None:
         return asked if asked.deleted_at is None else None
     kept = boards.of_comparison(db, name)
@@ -331,8 +322,8 @@ def view_comparison(context: Context, caller: Caller, name: str, form: str = "js
     if form == "json":
         return json_view(document, final=run is None or run.final, state=str(document["state"]))
     if "pairs" not in document:
-        raise Unprocessable(f"The comparison {name} is {document['state']}. Only JSON can show that.")
-    shares = percent_of([str(document["score"])], form)
+        raise errors.Unprocessable(f"The comparison {name} is {document['state']}. Only JSON can show that.")
+    shares = render.percent_of([str(document["score"])], form)
     shown = render_comparisons([labelled(document, shown_names(labels))], form, shares=shares)
     return body_view(shown.content, shown.media_type)
 
@@ -364,10 +355,9 @@ def list_comparisons(context: Context, caller: Caller, slug: str, query: PageQue
 
 
 def _visible_of(
-    db: Connection, caller: Caller, viewer: Viewer, benchmark: Benchmark, rows: Iterable[Comparison]
-) -> list[Comparison]:
+    db: Connection, caller: Caller, viewer: Viewer, benchmark: Benchmark, rows: Sequence[Comparison]
+) -> Sequence[Comparison]:
     """Return those of some comparisons that the caller may see."""
-    rows = list(rows)
     if caller.organiser:
         return rows
     team = team_of(caller, benchmark.id)

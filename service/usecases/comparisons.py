@@ -16,38 +16,26 @@ from datetime import datetime
 import numpy as np
 from sqlalchemy import Connection
 
+from service import queue, requests
 from service.caller import Caller
 from service.context import Context
 from service.contract.comparisons import ComparisonRequest, DifferingQuery, SeriesQuery
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable, invalid, unprocessable
 from service.policy import documents as policy_documents
 from service.policy import figures, gate
-from service.policy.gate import Level
-from service.queue import BULK, LIVE
-from service.requests import LEADERBOARD, POOLED
-from service.store import benchmarks, boards, comparisons, revisions, runs, score_records, submissions
+from service.store import benchmarks, boards, comparisons, revisions, runs, score_records
 from service.store.benchmarks import Benchmark
-from service.store.comparisons import Comparison, Question
 from service.usecases import comparison_views
 from service.usecases.access import benchmark_of, item_number, may_read, storable, team_of
-from service.usecases.boards import compare, viewing
-from service.usecases.boards.board import (
-    BOARD_SETTINGS,
-    Board,
-    board_of,
-    comparison_id,
-    rows_of,
-    standard_boards,
-    tested_of,
-)
+from service.usecases.boards import compare, ranking, viewing
+from service.usecases.boards.ranking import comparison_id
 from service.usecases.boards.work import keep_asked
-from service.usecases.comparison_views import Visible, visible_comparison
 from service.usecases.events import record_event
 from service.usecases.runs import Ending, Failure, Page, Progress, QueuedRun, View, add_run, json_view
-from service.usecases.scoring import config, results
+from service.usecases.scoring import config, part_scorer
 from service.usecases.scoring.shares import stored_documents
 from service.usecases.submissions import views
-from service.usecases.views.questions import Output, Views
+from service.usecases.views.asking import Output, Views
 from treescore.core import arrays, params
 from treescore.errors import ScoringError
 from treescore.significance import Settings, units
@@ -78,7 +66,7 @@ def fail(context: Context, run: runs.Run, failure: Failure) -> Ending:
 
 
 def record_comparison(
-    db: Connection, context: Context, kind: str, comparison: Comparison, *, actor: str | None = None
+    db: Connection, context: Context, kind: str, comparison: comparisons.Comparison, *, actor: str | None = None
 ) -> None:
     """Record an event of a comparison, one for each team that asked it; without a team it is the organisers'."""
     asked = comparisons.askers(db, comparison.id)
@@ -86,7 +74,7 @@ def record_comparison(
         record_event(db, context, kind, comparison.benchmark_id, actor=actor, team_id=team_id, subject=comparison.id)
 
 
-def _answer(context: Context, comparison: Comparison, state: str, answer: dict[str, object]) -> Ending:
+def _answer(context: Context, comparison: comparisons.Comparison, state: str, answer: dict[str, object]) -> Ending:
     def save(db: Connection, _now: datetime) -> Sequence[QueuedRun]:
         comparisons.save_answer(db, comparison.id, answer)
         # a board may show this comparison as pending
@@ -120,8 +108,12 @@ def ask(context: Context, caller: Caller, slug: str, request: ComparisonRequest)
         viewer = comparison_views.reader_of(context, benchmark, caller)
         board, asked = _question(db, benchmark, caller, viewer, request)
         name = comparison_id(asked)
-        whole = request.submissions == LEADERBOARD
-        _meter(db, context, caller, benchmark, name, free=whole and _standard(db, benchmark, board))
+        whole = request.submissions == requests.LEADERBOARD
+        free = False
+        if whole:  # the service compares the rows of some boards by default
+            own = ranking.board_of(db, benchmark, until=board.until, share=board.share)
+            free = board.key in {each.key for each in ranking.standard_boards(own)}
+        _meter(db, context, caller, benchmark, name, free=free)
         if whole:
             keep_asked(db, board, context.now())
         run_id = _stored_question(db, context, caller, board, name, asked)
@@ -173,25 +165,25 @@ def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str
 
 def _question(
     db: Connection, benchmark: Benchmark, caller: Caller, viewer: viewing.Viewer, request: ComparisonRequest
-) -> tuple[Board, Question]:
+) -> tuple[ranking.Board, comparisons.Question]:
     """Return the board, and the question in its one form."""
     settings = comparison_views.chosen_settings(caller, benchmark, request)
     figures.require_own_pick(benchmark, caller, request.pick)
-    board = board_of(
+    board = ranking.board_of(
         db, benchmark, score=request.score, part=request.part, revision=request.revision, pick=request.pick,
         until=viewer.until, share=viewer.share,
     )  # fmt: skip
     reach = comparison_views.Reach(db, board, caller, benchmark, viewer)
     reach.require_shown()
     _require_unit(db, board, settings)
-    rows = rows_of(db, board)
-    if request.submissions != LEADERBOARD:
+    rows = ranking.rows_of(db, board)
+    if request.submissions != requests.LEADERBOARD:
         question = compare.listed_question(
             db, board, rows, comparison_views.asked_about(db, reach, request.submissions), settings
         )
         _require_runs(request, question)
         return board, question
-    ids, _ = tested_of(db, board, rows)
+    ids, _ = ranking.tested_of(db, board, rows)
     if len(ids) < 2:
         detail = "The leaderboard has fewer than two submissions that can be compared."
         raise invalid("too-few-submissions", "/submissions", detail)
@@ -200,7 +192,7 @@ def _question(
     return board, question
 
 
-def _require_unit(db: Connection, board: Board, settings: Settings | None) -> None:
+def _require_unit(db: Connection, board: ranking.Board, settings: Settings | None) -> None:
     """Refuse whole parts as units where the score is not a mean of enough, and documents where gold marks none.
 
     Raises:
@@ -210,7 +202,7 @@ def _require_unit(db: Connection, board: Board, settings: Settings | None) -> No
         return
     try:
         if settings.unit == "part":
-            units.require_parts(1 if board.part == POOLED else len(board.chosen_parts))
+            units.require_parts(1 if board.part == requests.POOLED else len(board.chosen_parts))
         else:
             stored = [stored_documents(db, board.revision.id, part) for part in board.chosen_parts]
             units.require_documents(known=any(map(any, stored)))
@@ -218,7 +210,7 @@ def _require_unit(db: Connection, board: Board, settings: Settings | None) -> No
         raise unprocessable(error) from error
 
 
-def _require_runs(request: ComparisonRequest, question: Question) -> None:
+def _require_runs(request: ComparisonRequest, question: comparisons.Question) -> None:
     """Refuse training runs that are asked to be random where no system has two.
 
     Raises:
@@ -230,13 +222,6 @@ def _require_runs(request: ComparisonRequest, question: Question) -> None:
             "Or leave out runs."
         )
         raise invalid("no-training-runs", "/runs", detail)
-
-
-def _standard(db: Connection, benchmark: Benchmark, board: Board) -> bool:
-    """Return whether the service compares the rows of this board by default."""
-    return board.key in {
-        each.key for each in standard_boards(board_of(db, benchmark, until=board.until, share=board.share))
-    }
 
 
 def _meter(
@@ -258,12 +243,12 @@ def _meter(
     comparisons.note_ask(db, name, benchmark.id, team, views.utc_day(now), now, charged=charged)
 
 
-def _queue(question: Question) -> str:
-    return LIVE if len(question["submissions"]) <= QUICK else BULK
+def _queue(question: comparisons.Question) -> str:
+    return queue.LIVE if len(question["submissions"]) <= QUICK else queue.BULK
 
 
 def _stored_question(
-    db: Connection, context: Context, caller: Caller, board: Board, name: str, question: Question
+    db: Connection, context: Context, caller: Caller, board: ranking.Board, name: str, question: comparisons.Question
 ) -> str | None:
     """Store a question, with its answer if the board has it. Return the run to queue, or None."""
     now = context.now()
@@ -282,7 +267,7 @@ def _stored_question(
         comparisons.begin_attempt(db, name, run_id, known.attempt + 1)
         return run_id
     add_run(db, context, caller, name, COMPARISON_KIND, _queue(question), now)
-    asked = Comparison(name, board.benchmark_id, board.revision.number, question, name, None, now)
+    asked = comparisons.Comparison(name, board.benchmark_id, board.revision.number, question, name, None, now)
     comparisons.add(db, asked)
     record_comparison(db, context, "comparison.created", asked, actor=caller.owner)
     kept = boards.of_comparison(db, name)
@@ -295,7 +280,7 @@ def _stored_question(
     return None
 
 
-def _open(db: Connection, known: Comparison) -> bool:
+def _open(db: Connection, known: comparisons.Comparison) -> bool:
     """Return whether a known question needs another attempt: its answer was deleted, or the service failed."""
     if known.deleted_at is not None:
         return True
@@ -335,11 +320,12 @@ def comparison_items(context: Context, caller: Caller, comparison_id: str, query
     """
     start = item_number(query.cursor)
     with context.store.read() as db:
-        seen = visible_comparison(db, context, caller, comparison_id)
+        seen = comparison_views.visible_comparison(db, context, caller, comparison_id)
         comparison, known, level = seen.comparison, seen.known, seen.level
         gate.require(level, gate.Level.ITEMS, "items")
         first, second = _two(comparison.question["submissions"], query.a, query.b)
-        _require_own(caller, known[first], known[second])
+        if not all(may_read(caller, known[each]) for each in (first, second)):
+            raise Forbidden("You can view only your own items.")
         board = compare.board_behind(db, comparison.question)
         parts = board.chosen_parts
         address = (config.visibility_key(board.scored_by[0]), board.scored_by[1].name)
@@ -368,14 +354,8 @@ def _two(ids: Sequence[str], a: str | None, b: str | None) -> tuple[str, str]:
     return a, b
 
 
-def _require_own(caller: Caller, *pair: submissions.Submission) -> None:
-    for submission in pair:
-        if not may_read(caller, submission):
-            raise Forbidden("You can view only your own items.")
-
-
 def _differing(
-    db: Connection, board: Board, parts: Sequence[revisions.Part], pair: tuple[str, str], *, shown: bool
+    db: Connection, board: ranking.Board, parts: Sequence[revisions.Part], pair: tuple[str, str], *, shown: bool
 ) -> _Differing:
     """Return the sentences of the share in which two submissions differ; all of them where that is hidden."""
     entry, score = board.scored_by
@@ -406,7 +386,9 @@ def _differing(
 class _Sides:
     """The items of two submissions under the metric of a board, as the caller may see them."""
 
-    def __init__(self, db: Connection, board: Board, seen: Visible, pair: tuple[str, str]) -> None:
+    def __init__(
+        self, db: Connection, board: ranking.Board, seen: comparison_views.Visible, pair: tuple[str, str]
+    ) -> None:
         self._level = seen.level
         self._pair = pair
         self._board = board
@@ -429,7 +411,8 @@ class _Sides:
         revision = (self._board.benchmark_id, self._board.revision.number)
         outputs = [Output(each, at, revision) for each in self._pair for at in parts if (each, at) in self._scored]
         metric = self._board.scoring.spec.entries.index(self._entry)
-        of_outputs = views.numbered(outputs, metric, [numbers[output.at] for output in outputs]) if outputs else []
+        ranges = [[(number, number + 1) for number in numbers[output.at]] for output in outputs]
+        of_outputs = views.items(outputs, metric, ranges) if outputs else []
         shown = {
             (output.owner, output.at, number): item
             for output, items in zip(outputs, of_outputs, strict=True)
@@ -450,7 +433,7 @@ class _Sides:
             return {}
         documents = policy_documents.closed_items([item]) if self._closed else [item]
         shown = [gate.item_view(self._level, config.visibility_key(self._entry), each) for each in documents]
-        return self._release.of_items(self._entry.key, results.scores_of(self._entry), shown)[0]
+        return self._release.of_items(self._entry.key, part_scorer.scores_of(self._entry), shown)[0]
 
 
 MOST_BENCHMARKS = 20
@@ -473,7 +456,10 @@ def compare_in_series(context: Context, caller: Caller, series: str, query: Seri
     compared: list[Compared] = []
     untested: list[dict[str, str]] = []
     with context.store.read() as db:
-        known = _known(db, caller, series)
+        rows = benchmarks.listing(db, None, None, series) if storable(series) else []
+        known = [row for row in rows if gate.knows(row, caller)]
+        if not known:
+            raise NotFound(f"Unknown series {series!r}.")
         for benchmark in known[:MOST_BENCHMARKS]:
             try:
                 compared.append(_compared(db, context, caller, benchmark, query))
@@ -481,18 +467,10 @@ def compare_in_series(context: Context, caller: Caller, series: str, query: Seri
                 untested.append({"benchmark": benchmark.id, "reason": str(reason)})
     late = f"It is not among the first {MOST_BENCHMARKS} benchmarks of the series."
     untested += [{"benchmark": benchmark.id, "reason": late} for benchmark in known[MOST_BENCHMARKS:]]
-    how = BOARD_SETTINGS
+    how = ranking.BOARD_SETTINGS
     pair = (query.a, query.b)
     joined = across(compared, correction=how.correction, alpha=how.alpha, independent=True, pairs=[pair])
     return json_view({"series": series, **joined, "untested": untested})
-
-
-def _known(db: Connection, caller: Caller, series: str) -> list[Benchmark]:
-    rows = benchmarks.listing(db, None, None, series) if storable(series) else []
-    known = [row for row in rows if gate.knows(row, caller)]
-    if not known:
-        raise NotFound(f"Unknown series {series!r}.")
-    return known
 
 
 def _compared(db: Connection, context: Context, caller: Caller, benchmark: Benchmark, query: SeriesQuery) -> Compared:
@@ -502,16 +480,16 @@ def _compared(db: Connection, context: Context, caller: Caller, benchmark: Bench
         _Unseen: the caller sees none.
     """
     viewer = viewing.viewer_of(benchmark, caller, context.now())
-    if viewer.level < Level.SCORES:
+    if viewer.level < gate.Level.SCORES:
         raise _Unseen("The feedback level of this benchmark shows no comparisons.")
     if not viewer.named:
         raise _Unseen("The leaderboard of this benchmark hides the names of teams.")
     try:
-        board = board_of(db, benchmark, until=viewer.until, share=viewer.share)
+        board = ranking.board_of(db, benchmark, until=viewer.until, share=viewer.share)
         viewing.require_board(db, benchmark, board, viewer.level)
     except (NotFound, Forbidden) as error:
         raise _Unseen(error.detail) from error
-    rows = rows_of(db, board)
+    rows = ranking.rows_of(db, board)
     named = benchmarks.team_names(db, benchmark.id, (query.a, query.b))
     row_of: dict[str, str] = {}
     for row in rows:

@@ -14,9 +14,9 @@ import hmac
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
+from functools import partial
 from http import HTTPStatus
 from math import ceil
 
@@ -24,22 +24,16 @@ import orjson
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
-from service import outbound
+from service import errors, logs, monitoring, outbound, requests
 from service.caller import ADMIN, Caller, new_id
 from service.context import Context
 from service.contract.access import EventsQuery, WebhookRequest
 from service.contract.common import PageQuery
-from service.errors import LONGEST_SHOWN, Conflict, NotFound, TooManyRequests, invalid
-from service.logs import Log, fault
-from service.monitoring import DELIVERIES
-from service.outbound import BadAddress, NoAnswer, check_url
 from service.policy import gate
-from service.requests import WEBHOOK_TEST
 from service.store import benchmarks, events, tokens
 from service.store.benchmarks import Benchmark
 from service.store.events import DELIVERED, GIVEN_UP, WAITING, Delivery, Event, LoggedDelivery, Webhook
-from service.usecases.access import benchmark_of, storable
-from service.usecases.runs import Page, moment, page_of
+from service.usecases import access, runs
 
 
 def record_event(
@@ -90,7 +84,7 @@ def require_changes_left(db: Connection, context: Context, caller: Caller) -> No
     made = events.nth_last_of(db, caller.owner, most)
     left = None if made is None else made + CHANGES_WITHIN - context.now()
     if left is not None and left > timedelta(0):
-        raise TooManyRequests(
+        raise errors.TooManyRequests(
             f"The limit of {most} changes of one token in an hour is reached. Send fewer, or wait.",
             slug="too-many-changes",
             headers={"Retry-After": str(ceil(left.total_seconds()))},
@@ -103,7 +97,7 @@ BATCH = 200
 MOST_BATCHES = 20
 
 
-def list_events(context: Context, caller: Caller, query: EventsQuery) -> Page:
+def list_events(context: Context, caller: Caller, query: EventsQuery) -> runs.Page:
     """List events after the one named by `after`, oldest first: organisers see all, teams their own and public ones.
 
     `next` is set while more may follow; use the last id of a page as `after` for later events.
@@ -124,11 +118,11 @@ def list_events(context: Context, caller: Caller, query: EventsQuery) -> Page:
                 if shown is not None:
                     listed.append(shown)
                 if len(listed) > query.limit:
-                    return Page(listed[: query.limit], str(listed[query.limit - 1]["id"]))
+                    return runs.Page(listed[: query.limit], str(listed[query.limit - 1]["id"]))
                 seq = event.seq
             if len(batch) < BATCH:
-                return Page(listed)
-    return Page(listed, batch[-1].id)
+                return runs.Page(listed)
+    return runs.Page(listed, batch[-1].id)
 
 
 def visible(
@@ -155,7 +149,7 @@ def visible_to(
 
     The owner of a webhook may know of its tests.
     """
-    if event.kind == WEBHOOK_TEST and event.subject == hook.id:
+    if event.kind == requests.WEBHOOK_TEST and event.subject == hook.id:
         return gate.test_view(_event_document(event))
     return visible(db, context, caller, event)
 
@@ -163,7 +157,7 @@ def visible_to(
 def _seq(db: Connection, event_id: str) -> int:
     known = events.by_id(db, event_id)
     if known is None:
-        raise NotFound(f"Unknown event {event_id[:80]!r}. Use the last id of a previous page as `after`.")
+        raise errors.NotFound(f"Unknown event {event_id[:80]!r}. Use the last id of a previous page as `after`.")
     return known.seq
 
 
@@ -171,7 +165,7 @@ def _event_document(event: Event) -> dict[str, object]:
     return {
         "id": event.id,
         "type": event.kind,
-        "at": moment(event.at),
+        "at": runs.moment(event.at),
         "benchmark": event.benchmark_id,
         "team": event.team_id,
         "subject": event.subject,
@@ -202,9 +196,9 @@ def create_webhook(context: Context, caller: Caller, request: WebhookRequest) ->
     caller.require("submit")
     now = context.now()
     try:
-        check_url(request.url, private=context.config.webhooks_private)
-    except BadAddress as error:
-        raise invalid("bad-webhook-url", "/url", str(error)) from error
+        outbound.check_url(request.url, private=context.config.webhooks_private)
+    except outbound.BadAddress as error:
+        raise errors.invalid("bad-webhook-url", "/url", str(error)) from error
     slug = caller.benchmark if caller.team is not None else request.benchmark
     secret = _new_secret()
     kinds = tuple(dict.fromkeys(request.kinds))
@@ -212,9 +206,9 @@ def create_webhook(context: Context, caller: Caller, request: WebhookRequest) ->
     with context.store.write() as db:
         require_changes_left(db, context, caller)
         if slug is not None:
-            benchmark_of(db, slug, caller)
+            access.benchmark_of(db, slug, caller)
         if events.webhook_count(db, _team(caller), caller.owner) >= MOST_WEBHOOKS:
-            raise Conflict(
+            raise errors.Conflict(
                 f"The limit of {MOST_WEBHOOKS} webhooks is reached. Delete one first.", slug="too-many-webhooks"
             )
         events.add_webhook(db, hook)
@@ -222,13 +216,13 @@ def create_webhook(context: Context, caller: Caller, request: WebhookRequest) ->
     return {**_webhook_document(hook), "secret": secret}
 
 
-def list_webhooks(context: Context, caller: Caller, query: PageQuery) -> Page:
+def list_webhooks(context: Context, caller: Caller, query: PageQuery) -> runs.Page:
     """List the webhooks of the caller or the caller's team, newest first, without secrets; organisers see all."""
     caller.require("submit")
     with context.store.read() as db:
         owner = None if caller.organiser else caller.owner
         rows = events.webhooks_of(db, _team(caller), query.cursor, query.limit + 1, owner)
-    return page_of(rows, query.limit, _webhook_document)
+    return runs.page_of(rows, query.limit, _webhook_document)
 
 
 def delete_webhook(context: Context, caller: Caller, webhook_id: str) -> None:
@@ -267,9 +261,9 @@ def own_webhook(db: Connection, caller: Caller, webhook_id: str) -> Webhook:
         NotFound: the webhook does not exist, or belongs to another caller.
     """
     caller.require("submit")
-    hook = events.get_webhook(db, webhook_id) if storable(webhook_id) else None
+    hook = events.get_webhook(db, webhook_id) if access.storable(webhook_id) else None
     if hook is None or not _may_change(caller, hook):
-        raise NotFound(f"Unknown webhook {webhook_id[:LONGEST_SHOWN]!r}.")
+        raise errors.NotFound(f"Unknown webhook {webhook_id[: errors.LONGEST_SHOWN]!r}.")
     return hook
 
 
@@ -304,10 +298,10 @@ def _webhook_document(hook: Webhook) -> dict[str, object]:
         "kinds": list(hook.kinds),
         "benchmark": hook.benchmark_id,
         "team": hook.team_id,
-        "created_at": moment(hook.created_at),
-        "disabled_at": moment(hook.disabled_at),
+        "created_at": runs.moment(hook.created_at),
+        "disabled_at": runs.moment(hook.disabled_at),
         "failures": hook.failures,
-        "old_secret_until": moment(hook.old_secret_until),
+        "old_secret_until": runs.moment(hook.old_secret_until),
     }
 
 
@@ -325,11 +319,11 @@ def send_test(context: Context, caller: Caller, webhook_id: str) -> dict[str, ob
     with context.store.write() as db:
         hook = own_webhook(db, caller, webhook_id)
         _require_sending(db, hook)
-        made = _record(db, context, caller, WEBHOOK_TEST, hook, only=hook)
+        made = _record(db, context, caller, requests.WEBHOOK_TEST, hook, only=hook)
         return _shown(db, hook, made[0])
 
 
-def list_deliveries(context: Context, caller: Caller, webhook_id: str, query: PageQuery) -> Page:
+def list_deliveries(context: Context, caller: Caller, webhook_id: str, query: PageQuery) -> runs.Page:
     """List the deliveries of a webhook, newest first, of those events that the caller may know of now.
 
     Raises:
@@ -344,7 +338,7 @@ def list_deliveries(context: Context, caller: Caller, webhook_id: str, query: Pa
             shown += [row for row in rows if visible_to(db, context, caller, hook, row.event) is not None]
             more = len(rows) > query.limit
             before = rows[-1].id if rows else before
-    return page_of(shown, query.limit, _delivery_document)
+    return runs.page_of(shown, query.limit, _delivery_document)
 
 
 def replay_delivery(context: Context, caller: Caller, webhook_id: str, delivery_id: str) -> dict[str, object]:
@@ -357,14 +351,14 @@ def replay_delivery(context: Context, caller: Caller, webhook_id: str, delivery_
     now = context.now()
     with context.store.write() as db:
         hook = own_webhook(db, caller, webhook_id)
-        known = events.logged_delivery(db, hook.id, delivery_id) if storable(delivery_id) else None
+        known = events.logged_delivery(db, hook.id, delivery_id) if access.storable(delivery_id) else None
         if known is None or visible_to(db, context, caller, hook, known.event) is None:
-            shown = delivery_id[:LONGEST_SHOWN]
-            raise NotFound(f"Unknown delivery {shown!r} of webhook {hook.id}. The log keeps the newest ones.")
+            shown = delivery_id[: errors.LONGEST_SHOWN]
+            raise errors.NotFound(f"Unknown delivery {shown!r} of webhook {hook.id}. The log keeps the newest ones.")
         _require_sending(db, hook)
         if known.state == WAITING:
-            detail = f"The delivery {known.id} is still waiting; it is tried next at {moment(known.next_at)}."
-            raise Conflict(detail, slug="delivery-waiting")
+            detail = f"The delivery {known.id} is still waiting; it is tried next at {runs.moment(known.next_at)}."
+            raise errors.Conflict(detail, slug="delivery-waiting")
         made = new_id("del", now)
         events.add_delivery(db, made, hook.id, known.event.seq, now)
         return _shown(db, hook, made)
@@ -372,10 +366,10 @@ def replay_delivery(context: Context, caller: Caller, webhook_id: str, delivery_
 
 def _require_sending(db: Connection, hook: Webhook) -> None:
     if hook.disabled_at is not None:
-        raise Conflict(f"The webhook {hook.id} was disabled. Create another one.", slug="webhook-disabled")
+        raise errors.Conflict(f"The webhook {hook.id} was disabled. Create another one.", slug="webhook-disabled")
     if events.waiting_deliveries(db, hook.id) >= MOST_WAITING:
         detail = f"{MOST_WAITING} deliveries of the webhook {hook.id} wait already. Send this once they have ended."
-        raise Conflict(detail, slug="too-many-deliveries")
+        raise errors.Conflict(detail, slug="too-many-deliveries")
 
 
 def _shown(db: Connection, hook: Webhook, delivery_id: str) -> dict[str, object]:
@@ -393,9 +387,9 @@ def _delivery_document(delivery: LoggedDelivery) -> dict[str, object]:
         "state": delivery.state,
         "attempts": delivery.attempts,
         "last_status": delivery.last_status,
-        "at": moment(delivery.created_at),
-        "attempted_at": moment(delivery.attempted_at),
-        "next_at": moment(delivery.next_at),
+        "at": runs.moment(delivery.created_at),
+        "attempted_at": runs.moment(delivery.attempted_at),
+        "next_at": runs.moment(delivery.next_at),
     }
 
 
@@ -415,7 +409,7 @@ DELIVERIES_IN_A_ROW = 4
 LOOKED_AT = 256
 LOGGED = 200
 """Deliveries of one webhook that have ended and stay in its log."""
-log = Log("webhooks")
+log = logs.Log("webhooks")
 Send = Callable[[str, bytes, Mapping[str, str]], int]
 
 
@@ -428,14 +422,6 @@ class DeliveryOutcome(StrEnum):
     DROPPED = "dropped"
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A message: the headers that sign it, and its body."""
-
-    headers: Mapping[str, str]
-    body: bytes
-
-
 class Postman:
     """Delivers to webhooks in turns, to several at once and to each one after the other; none waits for a slow one.
 
@@ -446,7 +432,7 @@ class Postman:
 
     def __init__(self, context: Context, send: Send | None = None) -> None:
         self._context = context
-        self._send = _sender(context) if send is None else send
+        self._send = send or partial(outbound.post, private=context.config.webhooks_private)
         self._most = context.config.max_deliveries
         self._pool = ThreadPoolExecutor(self._most)
         self._busy: dict[str, Webhook] = {}
@@ -464,7 +450,10 @@ class Postman:
         if not by_webhook:
             return []
         with self._context.store.write() as db:
-            batches = [_claimed(db, batch, now) for batch in by_webhook.values()]
+            batches = [
+                [each for each in batch if events.claim_delivery(db, each, now + DELIVERY_LEASE)]
+                for batch in by_webhook.values()
+            ]
         return [self._pool.submit(self._turn, *each) for each in zip(by_webhook, batches, strict=True)]
 
     def _admits(self, hook: Webhook) -> bool:
@@ -481,7 +470,7 @@ class Postman:
         try:
             return _deliver(self._context, batch, self._send)
         except DBAPIError as error:
-            fault(type(error), error.__traceback__)
+            logs.fault(type(error), error.__traceback__)
             return 0
         finally:
             del self._busy[webhook_id]
@@ -499,17 +488,8 @@ def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
     return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
 
 
-def _claimed(db: Connection, batch: Sequence[Delivery], now: datetime) -> list[Delivery]:
-    return [delivery for delivery in batch if events.claim_delivery(db, delivery, now + DELIVERY_LEASE)]
-
-
 def _owner(hook: Webhook) -> tuple[str | None, str]:
     return (hook.benchmark_id, hook.team_id) if hook.team_id is not None else (None, hook.owner)
-
-
-def _sender(context: Context) -> Send:
-    private = context.config.webhooks_private
-    return lambda url, body, headers: outbound.post(url, body, headers, private=private)
 
 
 def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
@@ -524,7 +504,11 @@ def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
             _note(context, delivery, DeliveryOutcome.DROPPED, None)
             continue
         tried += 1
-        status = _status(send, delivery.webhook.url, message)
+        status: int | None
+        try:
+            status = send(delivery.webhook.url, *message)
+        except (outbound.BadAddress, outbound.NoAnswer):
+            status = None
         outcome = _settle(context, delivery, status)
         _note(context, delivery, outcome, status)
         if outcome is not DeliveryOutcome.DELIVERED:
@@ -537,7 +521,7 @@ def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
 
 def _note(context: Context, delivery: Delivery, outcome: DeliveryOutcome, status: int | None) -> None:
     """Count an attempt, and write its line: `run` is the id of what the event is about."""
-    context.meters.count(DELIVERIES, outcome)
+    context.meters.count(monitoring.DELIVERIES, outcome)
     event = delivery.event
     log.info(
         "delivery", run=event.subject, type=event.kind, event_id=event.id, webhook=delivery.webhook.id,
@@ -545,15 +529,10 @@ def _note(context: Context, delivery: Delivery, outcome: DeliveryOutcome, status
     )  # fmt: skip
 
 
-def _status(send: Send, url: str, message: Message) -> int | None:
-    try:
-        return send(url, message.body, message.headers)
-    except (BadAddress, NoAnswer):
-        return None
-
-
-def _message(db: Connection, context: Context, caller: Caller, delivery: Delivery) -> Message | None:
-    """Make a message of type, time and ids: the receiver reads the rest with a token. None if it may not be sent."""
+def _message(
+    db: Connection, context: Context, caller: Caller, delivery: Delivery
+) -> tuple[bytes, Mapping[str, str]] | None:
+    """Make body and signed headers of type, time and ids: the rest is read with a token. None if it may not be sent."""
     hook = delivery.webhook
     shown = visible_to(db, context, caller, hook, delivery.event)
     if shown is None:
@@ -570,7 +549,7 @@ def _message(db: Connection, context: Context, caller: Caller, delivery: Deliver
         "webhook-timestamp": str(timestamp),
         "webhook-signature": " ".join(signatures),
     }
-    return Message(headers, body)
+    return body, headers
 
 
 def _reader(db: Connection, context: Context, hook: Webhook) -> Caller | None:

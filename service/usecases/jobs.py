@@ -10,30 +10,19 @@ import hmac
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import partial
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 import orjson
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from service import logs, queue
+from service import logs, queue, render
 from service.caller import Caller, new_id, new_job_key, token_hash
 from service.context import Context
-from service.contract.jobs import (
-    ComparisonsQuery,
-    ItemsQuery,
-    JobRequest,
-    JobsQuery,
-    JobTreesQuery,
-    ReportQuery,
-    ResultQuery,
-    SlicesQuery,
-)
+from service.contract import jobs as contract
+from service.contract.jobs import JobRequest
 from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable, refuse, unprocessable
 from service.policy import gate
-from service.render.leaderboard import percent_of
 from service.store import artifacts, benchmarks, database, jobs, packing, runs, texts
-from service.store.jobs import Job
-from service.store.runs import SUCCEEDED
 from service.usecases.access import IdempotencyKey, claim_key, item_number
 from service.usecases.runs import (
     TEXT_TYPE,
@@ -53,20 +42,11 @@ from service.usecases.runs import (
     wait_for,
 )
 from service.usecases.scoring import config, gold
-from service.usecases.scoring.results import ArtifactKey, pack_outcome, slices_view
-from service.usecases.trees.choosing import DIFFERS, Asked, Window
-from service.usecases.views.questions import NotComparable, Output, Sight, Views
+from service.usecases.scoring.part_scorer import ArtifactKey, pack_outcome, slices_view
+from service.usecases.views import asking, choosing
 from treescore.core import params, wording
 from treescore.errors import InputError, Problem, ProblemList, ScoringError, placed
-from treescore.evaluation.report import (
-    Report,
-    System,
-    asked_scores,
-    evaluate_systems,
-    find_score,
-    problems_of_runs,
-    runs_by_system,
-)
+from treescore.evaluation import report
 from treescore.evaluation.spec import Entry, parse_format, parse_items, parse_spec
 from treescore.render.forms import render_comparisons
 from treescore.significance import parse_settings, units
@@ -158,7 +138,7 @@ def wait_for_job(context: Context, caller: Caller, job_id: str, seconds: float, 
     return wait_for(context, job_id, lambda: view_job(context, caller, job_id), seconds, etag)
 
 
-def list_jobs(context: Context, caller: Caller, query: JobsQuery) -> Page:
+def list_jobs(context: Context, caller: Caller, query: contract.JobsQuery) -> Page:
     """List the caller's jobs, newest first; organisers see all jobs.
 
     Raises:
@@ -251,7 +231,7 @@ def _check(request: JobRequest) -> None:
         if system.format is not None:
             collect(f"/systems/{index}/format", partial(parse_format, system.format))
     collect("/significance", lambda: _check_significance(request))
-    problems += problems_of_runs(request.systems, "/systems")
+    problems += report.problems_of_runs(request.systems, "/systems")
     # parse times of unknown systems would never be read
     names = {system.name for system in request.systems}
     for name in (request.items or {}).get("seconds", {}):
@@ -265,7 +245,7 @@ def _check(request: JobRequest) -> None:
 
 def _check_significance(request: JobRequest) -> None:
     settings = parse_settings(_settings(request))
-    if settings.runs_required and max(map(len, runs_by_system(request.systems).values())) < FEWEST_FOR_SPREAD:
+    if settings.runs_required and max(map(len, report.runs_by_system(request.systems).values())) < FEWEST_FOR_SPREAD:
         raise InputError(no_runs())
     if settings.unit == "part":
         units.require_parts(1)  # a job has one text
@@ -273,11 +253,11 @@ def _check_significance(request: JobRequest) -> None:
 
 def _check_scores(request: JobRequest) -> None:
     spec = parse_spec(request.scoring)
-    asked_scores(spec, _settings(request).get("scores"))
+    report.asked_scores(spec, _settings(request).get("scores"))
     for index, pair in enumerate(request.agreement):
         for side, address in enumerate(pair):
             with placed(f"/agreement/{index}/{side}"):
-                find_score(spec, address)
+                report.find_score(spec, address)
 
 
 def _texts(request: JobRequest, memory: int) -> dict[str, bytes]:
@@ -324,9 +304,12 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
         stored = texts.read_texts(db, run.id)
     if job is None or job.deleted_at is not None:
         return None
-    report = _evaluate(context, job, stored, progress)
-    answer = {"results": report.document, "warnings": report.warnings}
-    return job_answer(run, runs.SUCCEEDED, answer, _packed(report))
+    scored = _evaluate(context, job, stored, progress)
+    packed: dict[str, bytes] = {}
+    for system, outcomes in enumerate(scored.outcomes):
+        for metric, entry in enumerate(scored.spec.entries):
+            packed |= pack_outcome(ArtifactKey(system, metric), entry, outcomes[entry.key], reports=True)
+    return job_answer(run, runs.SUCCEEDED, {"results": scored.document, "warnings": scored.warnings}, packed)
 
 
 def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
@@ -334,12 +317,12 @@ def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
     return job_answer(run, runs.FAILED, {"failure": failure.document(gold_visible=True)})
 
 
-def _evaluate(context: Context, job: Job, stored: gold.Stored, progress: Progress) -> Report:
+def _evaluate(context: Context, job: jobs.Job, stored: gold.Stored, progress: Progress) -> report.Report:
     request = JobRequest.stored(job.request)
     spec = parse_spec(request.scoring)
     progress.measures(entry.metric.name for entry in spec.entries)
     systems = [
-        System(
+        report.System(
             name=system.name,
             text=gold.sent_text(stored, f"systems/{index}"),
             digest=gold.sent_digest(stored, f"systems/{index}"),
@@ -349,7 +332,7 @@ def _evaluate(context: Context, job: Job, stored: gold.Stored, progress: Progres
         )
         for index, system in enumerate(request.systems)
     ]
-    return evaluate_systems(
+    return report.evaluate_systems(
         spec,
         gold.sent_text(stored, "gold"),
         gold.sent_digest(stored, "gold"),
@@ -362,57 +345,42 @@ def _evaluate(context: Context, job: Job, stored: gold.Stored, progress: Progres
     )
 
 
-def _packed(report: Report) -> dict[str, bytes]:
-    packed: dict[str, bytes] = {}
-    for system, outcomes in enumerate(report.outcomes):
-        for metric, entry in enumerate(report.spec.entries):
-            packed |= pack_outcome(ArtifactKey(system, metric), entry, outcomes[entry.key], reports=True)
-    return packed
-
-
 # results of a finished job
 
 RESULT_NOT_KEPT = "This result was not kept for this job."
 
 
-class _Results(TypedDict, total=False):
-    """What is read of the results of a job; those of a validation have neither."""
-
-    comparisons: list[dict[str, object]]
-    across: dict[str, object]
-    agreement: list[dict[str, object]]
-
-
-def job_items(context: Context, caller: Caller, job_id: str, query: ItemsQuery) -> Page:
+def job_items(context: Context, caller: Caller, job_id: str, query: contract.ItemsQuery) -> Page:
     """Return the items of one system under one metric, from after the item numbered `cursor`.
 
     Raises:
         NotFound: items cannot be chosen by errors and words.
     """
     key, _ = _scored(context, caller, job_id, query)
-    views, output = Views(context, caller), Output(job_id, key.output)
+    views, output = asking.Views(context, caller), asking.Output(job_id, key.output)
     if query.choice.everything:
         start = item_number(query.cursor)
-        return items_page(views.items(output, key.metric, start, query.limit + 1), start, query.limit)
-    asked = Asked((job_id, str(key.output), str(key.metric)), query.choice, query.cursor, query.limit)
-    found = views.chosen(output, key.metric, ALL_SEEN, asked)
-    if not found.beside_gold:
+        [found] = views.items([output], key.metric, [[(start, start + query.limit + 1)]])
+        return items_page(found, start, query.limit)
+    asked = choosing.Asked((job_id, str(key.output), str(key.metric)), query.choice, query.cursor, query.limit)
+    chosen = views.chosen(output, key.metric, ALL_SEEN, asked)
+    if not chosen.beside_gold:
         raise NotFound("The output was not compared with gold tree by tree. Its items cannot be chosen so.")
-    return found.listed.page([item for (item,) in found.items])
+    return chosen.listed.page([item for (item,) in chosen.items])
 
 
-def job_slices(context: Context, caller: Caller, job_id: str, query: SlicesQuery) -> View:
+def job_slices(context: Context, caller: Caller, job_id: str, query: contract.SlicesQuery) -> View:
     """Return scores by groups of sentences, words or brackets; without `by`, the names of the groupings.
 
     Raises:
         NotFound: unknown grouping.
     """
     key, _ = _scored(context, caller, job_id, query)
-    names, rows = Views(context, caller).slices(Output(job_id, key.output), key.metric, query.by)
+    names, rows = asking.Views(context, caller).slices(asking.Output(job_id, key.output), key.metric, query.by)
     return slices_view({"system": query.system, "metric": query.metric}, names, query.by, rows)
 
 
-def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery) -> View:
+def job_report(context: Context, caller: Caller, job_id: str, query: contract.ReportQuery) -> View:
     """Return the report in the original program's own layout, as text.
 
     Raises:
@@ -430,7 +398,7 @@ def job_report(context: Context, caller: Caller, job_id: str, query: ReportQuery
     return body_view(reports[query.style].encode(), TEXT_TYPE)
 
 
-def job_comparisons(context: Context, caller: Caller, job_id: str, query: ComparisonsQuery) -> View:
+def job_comparisons(context: Context, caller: Caller, job_id: str, query: contract.ComparisonsQuery) -> View:
     """Return the significance documents of a job, or the one of a score, in one of `treescore.render.forms.FORMATS`.
 
     Raises:
@@ -446,7 +414,7 @@ def job_comparisons(context: Context, caller: Caller, job_id: str, query: Compar
         across = None
     if query.format == "json":
         return json_view({"items": chosen} if across is None else {"items": chosen, "across": across})
-    shares = percent_of((str(comparison["score"]) for comparison in chosen), query.format)
+    shares = render.percent_of((str(comparison["score"]) for comparison in chosen), query.format)
     shown = render_comparisons(chosen, query.format, across, shares)
     return body_view(shown.content, shown.media_type)
 
@@ -463,9 +431,8 @@ def job_agreement(context: Context, caller: Caller, job_id: str) -> View:
     return json_view({"agreement": agreement})
 
 
-def _results(context: Context, caller: Caller, job_id: str) -> _Results:
-    results: _Results = orjson.loads(_finished(context, caller, job_id).body)["results"]
-    return results
+def _results(context: Context, caller: Caller, job_id: str) -> params.Json:
+    return orjson.loads(_finished(context, caller, job_id).body)["results"]
 
 
 def _finished(context: Context, caller: Caller, job_id: str) -> View:
@@ -474,7 +441,7 @@ def _finished(context: Context, caller: Caller, job_id: str) -> View:
         raise Conflict(
             f"The job {job_id} is {view.state}; ask again when it has finished.", slug="not-finished", headers=SOON
         )
-    if view.state != SUCCEEDED:
+    if view.state != runs.SUCCEEDED:
         raise Conflict(f"The job {job_id} is {view.state} and has no results.", slug="no-results")
     return view
 
@@ -486,15 +453,12 @@ def system_number(context: Context, caller: Caller, job_id: str, system: str) ->
         NotFound: unknown system.
         Conflict: the job has not finished, or has no results.
     """
-    _finished(context, caller, job_id)
-    stored = _request(context, job_id)
-    return _position(stored, system)
+    return _position(_request(context, caller, job_id), system)
 
 
-def _scored(context: Context, caller: Caller, job_id: str, query: ResultQuery) -> tuple[ArtifactKey, Entry]:
+def _scored(context: Context, caller: Caller, job_id: str, query: contract.ResultQuery) -> tuple[ArtifactKey, Entry]:
     """Return the artifacts' key of one system under one metric, and the metric entry."""
-    _finished(context, caller, job_id)
-    stored = _request(context, job_id)
+    stored = _request(context, caller, job_id)
     entries = () if stored is None else config.stored_spec(stored.scoring).entries
     keys = [entry.key for entry in entries]
     if query.metric not in keys:
@@ -504,8 +468,9 @@ def _scored(context: Context, caller: Caller, job_id: str, query: ResultQuery) -
     return ArtifactKey(_position(stored, query.system), metric), entries[metric]
 
 
-def _request(context: Context, job_id: str) -> JobRequest | None:
-    """Return the request of a job; None of a validation, which has neither metrics nor systems."""
+def _request(context: Context, caller: Caller, job_id: str) -> JobRequest | None:
+    """Return the request of a job that has results; None of a validation, which has neither metrics nor systems."""
+    _finished(context, caller, job_id)
     with context.store.read() as db:
         job = jobs.get(db, job_id)
     return None if job is None or "metrics" not in job.request else JobRequest.stored(job.request)
@@ -519,7 +484,7 @@ def _position(stored: JobRequest | None, system: str) -> int:
     return names.index(system)
 
 
-def job_trees(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> Page:
+def job_trees(context: Context, caller: Caller, job_id: str, query: contract.JobTreesQuery) -> Page:
     """Return the trees of one system, from after `cursor`; or of one item.
 
     Raises:
@@ -529,11 +494,11 @@ def job_trees(context: Context, caller: Caller, job_id: str, query: JobTreesQuer
     """
     output, asked, other = _looked_at(context, caller, job_id, query)
     with _comparable():
-        found = Views(context, caller).trees(output, ALL_SEEN, asked, other)
+        found = asking.Views(context, caller).trees(output, ALL_SEEN, asked, other)
     return Page(found.documents, found.next)
 
 
-def job_window(context: Context, caller: Caller, job_id: str, query: JobTreesQuery) -> Window:
+def job_window(context: Context, caller: Caller, job_id: str, query: contract.JobTreesQuery) -> choosing.Window:
     """Return the sentence `query.item` of one system, by default the first chosen one, among those around it.
 
     Raises:
@@ -541,27 +506,27 @@ def job_window(context: Context, caller: Caller, job_id: str, query: JobTreesQue
     """
     output, asked, other = _looked_at(context, caller, job_id, query)
     with _comparable():
-        return Views(context, caller).window(output, ALL_SEEN, asked, other)[1]
+        return asking.Views(context, caller).window(output, ALL_SEEN, asked, other)[1]
 
 
-ALL_SEEN = Sight(compared=True, gold=True)
+ALL_SEEN = asking.Sight(compared=True, gold=True)
 """How a job's trees are seen: all of it is the caller's own."""
 
 
 def _looked_at(
-    context: Context, caller: Caller, job_id: str, query: JobTreesQuery
-) -> tuple[Output, Asked, Output | None]:
+    context: Context, caller: Caller, job_id: str, query: contract.JobTreesQuery
+) -> tuple[asking.Output, choosing.Asked, asking.Output | None]:
     """Return the system whose trees are asked for, which of them, and the system that they are to differ from."""
     number = system_number(context, caller, job_id, query.system)
     other = None if query.differs_from is None else system_number(context, caller, job_id, query.differs_from)
-    owner = (job_id, str(number), *(() if other is None else (DIFFERS, str(other))))
-    asked = Asked(owner, query.choice, query.cursor, query.limit, query.item)
-    return Output(job_id, number), asked, None if other is None else Output(job_id, other)
+    owner = (job_id, str(number), *(() if other is None else (choosing.DIFFERS, str(other))))
+    asked = choosing.Asked(owner, query.choice, query.cursor, query.limit, query.item)
+    return asking.Output(job_id, number), asked, None if other is None else asking.Output(job_id, other)
 
 
 @contextmanager
 def _comparable() -> Iterator[None]:
     try:
         yield
-    except NotComparable as error:
+    except asking.NotComparable as error:
         raise Unprocessable("The two systems were not compared with gold tree by tree.") from error

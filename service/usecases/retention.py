@@ -16,21 +16,16 @@ from pathlib import Path
 
 from sqlalchemy import Connection, func, select
 
+from service import errors, process
 from service.config import GOLD_FOLDER, Config
 from service.context import Context, utc_now
-from service.errors import NotFound
-from service.process import SQLITE_FILES
 from service.store import archive, benchmarks, runs, tokens, upkeep
 from service.store.archive import ArchiveError, Manifest, migrate
 from service.store.database import SchemaState, Store, file_of, is_released, schema_of, schema_versions
-from service.store.tokens import Token
-from service.store.upkeep import Selected
-from service.usecases.access import benchmark_of, storable, unknown_team
-from service.usecases.benchmarks.teams import erase_team
-from service.usecases.events import record_event
+from service.usecases import access, events
+from service.usecases.benchmarks.teams import OPERATOR, erase_team
 from service.usecases.runs import moment
 from service.usecases.scoring import gold
-from service.usecases.tokens import OPERATOR
 from treescore.core.version import __version__
 
 OWNER_ONLY = 0o600
@@ -55,7 +50,7 @@ def appearing(path: Path) -> Iterator[Path]:
         os.link(partial, path)
         sync(path.parent)
     finally:
-        for ending in SQLITE_FILES:
+        for ending in process.SQLITE_FILES:
             partial.with_name(partial.name + ending).unlink(missing_ok=True)
 
 
@@ -104,7 +99,7 @@ class Restored:
 
     manifest: Manifest
     unfinished: int
-    valid_tokens: Sequence[Token]
+    valid_tokens: Sequence[tokens.Token]
     migrated_to: str | None
     kept: Sequence[str]
 
@@ -230,7 +225,7 @@ def back_up_first(config: Config, store: Store, now: datetime) -> Backup | None:
     return back_up(config, store, file.with_name(name))
 
 
-# purging
+# upkeep
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,61 +262,42 @@ def purge(context: Context, scope: Scope) -> tuple[dict[str, int], bool]:
         Gone: the benchmark was deleted.
     """
     upkeep.overwrite_freed(context.store)
-    numbers = _purge(context, scope) if scope.team is None else _purge_team(context, *scope.team)
-    return numbers, upkeep.rewrite(context.store)
-
-
-def _purge_team(context: Context, slug: str, team_id: str) -> dict[str, int]:
-    with context.store.write() as db:
-        selected = _selected(db, Scope(team=(slug, team_id)))
-        numbers = upkeep.counted(db, selected)
-        stopped = _end_runs(db, context, selected)
-        upkeep.drop_team(db, selected, slug, team_id, context.now())
-    for run_id in stopped:
-        context.queue.stop(run_id)
-    erase_team(context, OPERATOR, slug, team_id)
-    return numbers
-
-
-def _purge(context: Context, scope: Scope) -> dict[str, int]:
     now = context.now()
     with context.store.write() as db:
         if scope.benchmark is not None:
-            benchmark_of(db, scope.benchmark, exclusive=True)
+            access.benchmark_of(db, scope.benchmark, exclusive=True)
         selected = _selected(db, scope)
         numbers = upkeep.counted(db, selected)
-        stopped = []
-        if selected.benchmark is not None:
-            stopped = _end_runs(db, context, selected)
-            upkeep.drop_benchmark(db, selected, selected.benchmark, now)
-            record_event(db, context, "benchmark.deleted", selected.benchmark, actor=OPERATOR.owner)
+        # what is unfinished is cancelled, so that no worker saves anything of it afterwards
+        stopped = upkeep.unfinished_runs(db, selected) if scope.before is None else []
+        for run_id in stopped:
+            runs.finish(db, run_id, runs.CANCELLED, now)
+        if scope.team is not None:
+            upkeep.drop_team(db, selected, *scope.team, now)
+        elif scope.benchmark is not None:
+            upkeep.drop_benchmark(db, selected, scope.benchmark, now)
+            events.record_event(db, context, "benchmark.deleted", scope.benchmark, actor=OPERATOR.owner)
         else:
             upkeep.drop_old(db, selected, now)
     gold.drop_gold(context, selected.revisions)
     for run_id in stopped:
         context.queue.stop(run_id)
-    return numbers
+    if scope.team is not None:
+        erase_team(context, OPERATOR, *scope.team)
+    return numbers, upkeep.rewrite(context.store)
 
 
-def _selected(db: Connection, scope: Scope) -> Selected:
+def _selected(db: Connection, scope: Scope) -> upkeep.Selected:
     if scope.team is not None:
         slug, team_id = scope.team
-        benchmark_of(db, slug)
-        known = benchmarks.get_team(db, slug, team_id) if storable(team_id) else None
+        access.benchmark_of(db, slug)
+        known = benchmarks.get_team(db, slug, team_id) if access.storable(team_id) else None
         if known is None or known.erased_at is not None:
-            raise NotFound(unknown_team(db, slug, team_id))
+            raise errors.NotFound(access.unknown_team(db, slug, team_id))
         return upkeep.of_team(db, slug, team_id)
     if scope.benchmark is not None:
-        benchmark_of(db, scope.benchmark)
+        access.benchmark_of(db, scope.benchmark)
         return upkeep.of_benchmark(db, scope.benchmark)
     if scope.before is None:
         raise ValueError("a purge needs a benchmark, a team or a time")
     return upkeep.ended_before(db, scope.before)
-
-
-def _end_runs(db: Connection, context: Context, selected: Selected) -> list[str]:
-    """Cancel what is unfinished, so that no worker saves anything of it afterwards."""
-    unfinished = upkeep.unfinished_runs(db, selected)
-    for run_id in unfinished:
-        runs.finish(db, run_id, runs.CANCELLED, context.now())
-    return unfinished

@@ -18,19 +18,12 @@ from typing import NamedTuple, Protocol, TypeVar, overload
 import orjson
 from sqlalchemy import Connection
 
-from service import monitoring
+from service import errors, logs, monitoring
 from service.caller import Caller
 from service.context import Context
-from service.errors import TooManyRequests, failure_document, failure_record
-from service.logs import Log
-from service.monitoring import RUNS, span
-from service.policy import gate
-from service.policy.documents import CLOSED
+from service.policy import documents, gate
 from service.queue import REDIS_ERRORS
-from service.store import artifacts, benchmarks, jobs, runs, texts
-from service.store.packing import unpack, unpacked_size
-from service.store.runs import Piece, Run
-from service.store.score_records import PackedArtifacts
+from service.store import artifacts, benchmarks, jobs, packing, runs, score_records, texts
 from treescore.errors import Problem, ScoringError
 
 # the answers of use-cases
@@ -73,12 +66,12 @@ class View(NamedTuple):
     @property
     def body(self) -> bytes:
         """The bytes."""
-        return unpack(self.content) if self.packed else self.content
+        return packing.unpack(self.content) if self.packed else self.content
 
     @property
     def size(self) -> int:
         """How many bytes there are."""
-        return unpacked_size(self.content) if self.packed else len(self.content)
+        return packing.unpacked_size(self.content) if self.packed else len(self.content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +204,7 @@ def add_run(
     """
     most = context.config.max_queued
     if most and not caller.organiser and runs.queued_of(db, caller.principal) >= most:
-        raise TooManyRequests(
+        raise errors.TooManyRequests(
             f"The limit of {most} queued runs of one team, token or address is reached. Retry once one of them has "
             "begun, or cancel one.",
             slug="too-many-queued",
@@ -275,7 +268,7 @@ class PieceProgress(Progress):
         piece: the piece at hand.
     """
 
-    piece: Piece
+    piece: runs.Piece
 
     def __init__(self, context: Context, run_id: str, holder: str) -> None:
         super().__init__(context, run_id)
@@ -289,7 +282,7 @@ class PieceProgress(Progress):
 
 LEFT_UNFINISHED = "left"
 """Ends an attempt that ends no run: it waits for its next step, or its work failed."""
-log = Log("runs")
+log = logs.Log("runs")
 
 
 @dataclass(slots=True)
@@ -300,7 +293,7 @@ class Attempt:
 
 
 @contextmanager
-def watched(context: Context, run: Run, progress: Progress) -> Iterator[Attempt]:
+def watched(context: Context, run: runs.Run, progress: Progress) -> Iterator[Attempt]:
     """Watch a block that performs a claimed run."""
     attempt = Attempt()
     start = perf_counter()
@@ -315,13 +308,13 @@ def watched(context: Context, run: Run, progress: Progress) -> Iterator[Attempt]
         raise
     finally:
         seconds = perf_counter() - start
-        context.meters.observe(RUNS, seconds, run.kind, progress.metric)
+        context.meters.observe(monitoring.RUNS, seconds, run.kind, progress.metric)
         log.info(
             "ended", kind=run.kind, metric=progress.metric, state=attempt.state, milliseconds=round(1000 * seconds, 1)
         )
 
 
-def _waited(run: Run) -> float | None:
+def _waited(run: runs.Run) -> float | None:
     """Return the seconds from creation to the first attempt."""
     return None if run.started_at is None else round((run.started_at - run.created_at).total_seconds(), 3)
 
@@ -361,12 +354,12 @@ class Failure:
 
     def document(self, *, gold_visible: bool = False) -> dict[str, object]:
         """Return the document for a caller; it quotes gold only where the caller sent gold."""
-        return failure_document(self.kind, self.problems, self.total, gold_visible=gold_visible)
+        return errors.failure_document(self.kind, self.problems, self.total, gold_visible=gold_visible)
 
     def record(self) -> dict[str, object]:
         """Return the document that the store keeps and `service.policy.gate` filters."""
-        record = failure_record(self.kind, self.problems, self.total)
-        return record if self.closed is None else {**record, CLOSED: self.closed.record()}
+        record = errors.failure_record(self.kind, self.problems, self.total)
+        return record if self.closed is None else {**record, documents.CLOSED: self.closed.record()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,18 +382,18 @@ class Ending:
 class Kind(Protocol):
     """A module that does one kind of work."""
 
-    def work(self, context: Context, run: Run, progress: Progress, /) -> Ending | None:
+    def work(self, context: Context, run: runs.Run, progress: Progress, /) -> Ending | None:
         """Do the work of a claimed run. None leaves the run as it is.
 
         Raises:
             ScoringError: becomes the failure of the run.
         """
 
-    def fail(self, context: Context, run: Run, failure: Failure, /) -> Ending:
+    def fail(self, context: Context, run: runs.Run, failure: Failure, /) -> Ending:
         """Return how the run ends with a failure."""
 
 
-def perform(context: Context, kind: Kind, run: Run) -> None:
+def perform(context: Context, kind: Kind, run: runs.Run) -> None:
     """Do the work of a claimed run and save its end; start again when it was outdated."""
     progress = Progress(context, run.id)
     with watched(context, run, progress) as attempt:
@@ -411,14 +404,14 @@ def perform(context: Context, kind: Kind, run: Run) -> None:
                 ending = kind.fail(context, run, Failure.of(error))
             if ending is None:
                 return
-            with span("saving"):
+            with monitoring.span("saving"):
                 ended = finish(context, run, ending)
             if ended:
                 attempt.state = ending.state
                 return
 
 
-def finish(context: Context, run: Run, ending: Ending) -> bool:
+def finish(context: Context, run: runs.Run, ending: Ending) -> bool:
     """End a run in one transaction, then wake its listeners and queue what follows.
 
     Returns:
@@ -453,10 +446,10 @@ def queue_runs(context: Context, queued: Sequence[QueuedRun], changed: str | Non
 
 
 def job_answer(
-    run: Run,
+    run: runs.Run,
     state: str,
     answer: Mapping[str, object],
-    packed: PackedArtifacts | None = None,
+    packed: score_records.PackedArtifacts | None = None,
     *,
     keep_texts: bool = True,
     level: gate.Level = gate.Level.GOLD,

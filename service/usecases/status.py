@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, product
@@ -19,10 +20,10 @@ from prometheus_client.registry import Collector
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
+from service import errors, monitoring
 from service.context import Context
 from service.contract.service import SuggestionRequest
-from service.errors import CODES, LONGEST_SHOWN, TYPES, NotFound, ProblemType, unprocessable
-from service.monitoring import Summed
+from service.errors import CODES, TYPES, ProblemType
 from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
 from service.store import runs
 from service.store.database import DiskState, SchemaState, disk_of, schema_of
@@ -30,11 +31,9 @@ from service.usecases import jobs
 from service.usecases.kinds import KINDS
 from service.usecases.runs import View, json_view
 from service.usecases.views.asking import VIEWS
-from treescore.core.comparing import PARAMS
+from treescore.core import comparing, version, wording
 from treescore.core.params import schema_of as parameters_schema
 from treescore.core.registry import FORMATS, METRICS, TRANSFORMS
-from treescore.core.version import __version__
-from treescore.core.wording import did_you_mean
 from treescore.errors import InputError
 from treescore.evaluation.spec import entry_of, suggestions
 from treescore.problem_catalogue import Entry
@@ -43,7 +42,15 @@ from treescore.problem_catalogue import Entry
 @lru_cache(maxsize=1)
 def scorers() -> View:
     """Show the whole catalogue."""
-    return json_view(_catalogue())
+    return json_view(
+        {
+            "version": version.__version__,
+            "metrics": [entry_of(METRICS[name]) for name in sorted(METRICS)],
+            "formats": [entry_of(FORMATS[name]) for name in sorted(FORMATS)],
+            "transforms": [entry_of(TRANSFORMS[name]) for name in sorted(TRANSFORMS)],
+            "significance": parameters_schema(comparing.PARAMS),
+        }
+    )
 
 
 @lru_cache(maxsize=64)
@@ -56,8 +63,8 @@ def scorer(name: str) -> View:
     for kind, members in (("metric", METRICS), ("format", FORMATS), ("transform", TRANSFORMS)):
         if name in members:
             return json_view({"kind": kind, **entry_of(members[name])})
-    suggestion = did_you_mean(name, [*METRICS, *FORMATS, *TRANSFORMS])
-    raise NotFound(f"Unknown metric, format or transform {name!r}.{suggestion} See GET /v1/scorers.")
+    suggestion = wording.did_you_mean(name, [*METRICS, *FORMATS, *TRANSFORMS])
+    raise errors.NotFound(f"Unknown metric, format or transform {name!r}.{suggestion} See GET /v1/scorers.")
 
 
 def suggested(asked: SuggestionRequest) -> View:
@@ -69,18 +76,8 @@ def suggested(asked: SuggestionRequest) -> View:
     try:
         found = suggestions(asked.text.encode())
     except InputError as error:
-        raise unprocessable(error.at("/text")) from error
+        raise errors.unprocessable(error.at("/text")) from error
     return json_view({"suggestions": [suggestion.document() for suggestion in found]})
-
-
-def _catalogue() -> dict[str, object]:
-    return {
-        "version": __version__,
-        "metrics": [entry_of(METRICS[name]) for name in sorted(METRICS)],
-        "formats": [entry_of(FORMATS[name]) for name in sorted(FORMATS)],
-        "transforms": [entry_of(TRANSFORMS[name]) for name in sorted(TRANSFORMS)],
-        "significance": parameters_schema(PARAMS),
-    }
 
 
 def problem_documents() -> list[dict[str, object]]:
@@ -96,9 +93,9 @@ def problem_document(name: str) -> dict[str, object]:
     """
     entry = TYPES.get(name) or CODES.get(name)
     if entry is None:
-        shown = name[:LONGEST_SHOWN]
-        suggestion = did_you_mean(shown, [*TYPES, *CODES])
-        raise NotFound(f"Unknown problem {shown!r}.{suggestion} See GET /problems.")
+        shown = name[: errors.LONGEST_SHOWN]
+        suggestion = wording.did_you_mean(shown, [*TYPES, *CODES])
+        raise errors.NotFound(f"Unknown problem {shown!r}.{suggestion} See GET /problems.")
     return _entry_document(name, entry)
 
 
@@ -158,25 +155,22 @@ def ready(context: Context) -> tuple[bool, dict[str, str], Workers]:
     """
     schema = schema_state(context)
     queue = context.queue.state()
-    workers = workers_of(context) if queue == "ok" else Workers()
+    workers, views = Workers(), "unknown"
+    with suppress(*REDIS_ERRORS):
+        if queue == "ok":
+            states = context.queue.kernels(LIVE)
+            workers = Workers(len(states), next((state for state in _KERNELS if state in states), None))
+            views = "ok" if context.queue.alive(VIEWS) else "none"
     checks = {
         "store": "ok" if context.store.alive() else "away",
         "queue": queue,
         "workers": workers.state,
-        "views": _views_state(context) if queue == "ok" else "unknown",
+        "views": views,
         "disk": disk_of(context.store).state,
         "schema": schema,
     }
     accepts = checks["store"] == "ok" and schema == SchemaState.CURRENT and checks["disk"] != DiskState.FULL
     return accepts, checks, workers
-
-
-def _views_state(context: Context) -> str:
-    """Return whether the process lives that makes views."""
-    try:
-        return "ok" if context.queue.alive(VIEWS) else "none"
-    except REDIS_ERRORS:
-        return "unknown"
 
 
 def schema_state(context: Context) -> str:
@@ -188,15 +182,6 @@ def schema_state(context: Context) -> str:
         return "unknown"
 
 
-def workers_of(context: Context) -> Workers:
-    """Count the workers that take live work."""
-    try:
-        states = context.queue.kernels(LIVE)
-    except REDIS_ERRORS:
-        return Workers()
-    return Workers(len(states), next((state for state in _KERNELS if state in states), None))
-
-
 def metrics_text(context: Context) -> bytes:
     """Return counts of stored and queued runs as Prometheus text. They come from the store, so any process may answer.
 
@@ -204,7 +189,7 @@ def metrics_text(context: Context) -> bytes:
     them, and so would the comparisons that follow each success.
     """
     registry = CollectorRegistry()
-    Gauge("treescore_info", "Version of the service", ["version"], registry=registry).labels(__version__).set(1)
+    Gauge("treescore_info", "Version of the service", ["version"], registry=registry).labels(version.__version__).set(1)
     by_state = Gauge("treescore_runs", "Runs in the store", ["kind", "state"], registry=registry)
     with context.store.read() as db:
         for (kind, state), number in runs.counts_by_state(db).items():
@@ -255,7 +240,7 @@ def private_metrics_text(context: Context) -> bytes:
     context.queue.add_counts()
     try:
         load = context.queue.load()
-        registry.register(Summed(context.queue.counts()))
+        registry.register(monitoring.Summed(context.queue.counts()))
     except REDIS_ERRORS:
         registry.unregister(workers)
         return generate_latest(registry)

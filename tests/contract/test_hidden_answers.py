@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from service.usecases.boards.board import BOARD_SETTINGS, comparison_id
+from service.usecases.boards.ranking import BOARD_SETTINGS, comparison_id
 from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage

@@ -19,9 +19,7 @@ from service.caller import Caller, new_id, principal_of
 from service.context import Context
 from service.contract.benchmarks import AnalyticsQuery, BenchmarkChanges, BenchmarkRequest, BenchmarksQuery, PartGold
 from service.errors import Conflict, NotFound, PreconditionFailed, PreconditionRequired, invalid, refuse, unprocessable
-from service.policy import gate
-from service.policy.figures import shown_share
-from service.policy.gate import Level
+from service.policy import figures, gate
 from service.queue import LIVE
 from service.requests import MAX_PARTS, MISSING, PRIVATE, Request
 from service.store import artifacts, benchmarks, revisions, runs, score_records, submissions, texts, tokens
@@ -29,15 +27,11 @@ from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
 from service.store.runs import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
 from service.store.submissions import SentAttempt
-from service.usecases.access import IdempotencyKey, benchmark_of, claim_key
+from service.usecases import access, events
 from service.usecases.benchmarks.settings import check_part_name, complete_settings, revision_warnings, time_warnings
 from service.usecases.boards.work import schedule_board_comparison
-from service.usecases.events import record_event
 from service.usecases.runs import TEXT_TYPE, Page, View, body_view, json_view, moment, page_of, queue_runs, wait_for
-from service.usecases.scoring import gold
-from service.usecases.scoring.config import check_scoring, counts_shown, input_kind, scoring_config
-from service.usecases.scoring.gold import GOLD, items_name, named_texts
-from service.usecases.scoring.shares import make_key, unsplittable
+from service.usecases.scoring import config, gold, shares
 from treescore.core.params import Json, escape
 from treescore.core.wording import counted, did_you_mean
 from treescore.errors import Problem, ProblemList, ScoringError
@@ -46,7 +40,7 @@ REVISION_KIND = "revision"
 
 
 def create_benchmark(
-    context: Context, caller: Caller, request: BenchmarkRequest, idempotency_key: IdempotencyKey | None = None
+    context: Context, caller: Caller, request: BenchmarkRequest, idempotency_key: access.IdempotencyKey | None = None
 ) -> tuple[str, bool]:
     """Store a benchmark with its first revision, whose gold a worker checks. Return its id, and whether it is new.
 
@@ -56,7 +50,7 @@ def create_benchmark(
     """
     caller.require("organise")
     try:
-        scoring = check_scoring(request.given())
+        scoring = config.check_scoring(request.given())
     except ScoringError as error:
         raise unprocessable(error) from error
     settings = complete_settings(request, scoring, request.parts)
@@ -76,7 +70,7 @@ def create_benchmark(
     first = Revision(slug, 1, revision_id, scoring, None, None, False, revisions.CHECKING, None, None, now, None)
     try:
         with context.store.write() as db:
-            earlier = claim_key(db, caller, idempotency_key, slug, now)
+            earlier = access.claim_key(db, caller, idempotency_key, slug, now)
             if earlier is not None:
                 return earlier, False
             if benchmarks.get(db, slug) is not None:
@@ -84,10 +78,10 @@ def create_benchmark(
             runs.add(db, revision_id, REVISION_KIND, LIVE, now, principal_of(slug))
             benchmarks.add(db, benchmark)
             if benchmark.private_share is not None:
-                make_key(db)
+                shares.make_key(db)
             revisions.add(db, first, list(request.parts))
             texts.put(db, revision_id, named)
-            record_event(db, context, "benchmark.created", slug, actor=caller.owner)
+            events.record_event(db, context, "benchmark.created", slug, actor=caller.owner)
     except IntegrityError as error:
         raise _benchmark_taken(slug) from error
     context.queue.put(revision_id, LIVE)
@@ -97,19 +91,19 @@ def create_benchmark(
 def view_benchmark(context: Context, caller: Caller, slug: str) -> View:
     """Show a benchmark."""
     with context.store.read() as db:
-        return _view(db, context, caller, benchmark_of(db, slug, caller))
+        return _view(db, context, caller, access.benchmark_of(db, slug, caller))
 
 
 def level_of(context: Context, caller: Caller, slug: str) -> str:
     """Return the name of the feedback level at which the caller sees a benchmark now."""
     with context.store.read() as db:
-        return gate.level_of(benchmark_of(db, slug, caller), caller, context.now()).name.lower()
+        return gate.level_of(access.benchmark_of(db, slug, caller), caller, context.now()).name.lower()
 
 
 def wait_for_benchmark(context: Context, caller: Caller, slug: str, seconds: float, etag: str | None = None) -> View:
     """Show a benchmark once no revision of it is being checked, or it differs from `etag`, or the time is over."""
     with context.store.read() as db:
-        benchmark_of(db, slug, caller)
+        access.benchmark_of(db, slug, caller)
         newest = revisions.listing(db, slug, None, 1)
     return wait_for(context, newest[0].id, lambda: view_benchmark(context, caller, slug), seconds, etag)
 
@@ -144,16 +138,18 @@ def patch_benchmark(
     splits = isinstance(changes.leaderboard, Request) and "split" in changes.leaderboard.given()
     with context.store.write() as db:
         # no submission comes between the check that there is none and the split
-        benchmark = benchmark_of(db, slug, lock=True, exclusive=splits)
+        benchmark = access.benchmark_of(db, slug, lock=True, exclusive=splits)
         if if_match is None:
             raise PreconditionRequired("Send If-Match with the ETag of the benchmark.")
         if not _matches(if_match, _view(db, context, caller, benchmark).etag):
             raise PreconditionFailed(f"The benchmark {slug!r} has changed. Get it again, then repeat the request.")
+        shown = shown_revision(db, benchmark)
+        names = [part.name for part in revisions.parts_of(db, shown.id)]
         changed = replace(
             benchmark,
             title=benchmark.title if changes.title is MISSING else changes.title,
             series=benchmark.series if changes.series is MISSING else changes.series,
-            settings=_new_settings(db, benchmark, changes),
+            settings=complete_settings(changes, shown.scoring, names, benchmark.settings),
             updated_at=now,
         )
         if changed.closes_at != benchmark.closes_at:
@@ -167,17 +163,11 @@ def patch_benchmark(
         _check_split_change(db, benchmark, changed, now)
         benchmarks.change(db, changed)
         members = sorted(changes.given())
-        record_event(db, context, "benchmark.changed", slug, actor=caller.owner, data={"members": members})
+        events.record_event(db, context, "benchmark.changed", slug, actor=caller.owner, data={"members": members})
         scheduled = schedule_board_comparison(db, context, slug)
-        view = _view(db, context, caller, benchmark_of(db, slug))
+        view = _view(db, context, caller, access.benchmark_of(db, slug))
     queue_runs(context, scheduled, slug)
     return view
-
-
-def _new_settings(db: Connection, benchmark: Benchmark, changes: BenchmarkChanges) -> dict[str, Json]:
-    shown = shown_revision(db, benchmark)
-    names = [part.name for part in revisions.parts_of(db, shown.id)]
-    return complete_settings(changes, shown.scoring, names, benchmark.settings)
 
 
 def _check_split_change(db: Connection, before: Benchmark, changed: Benchmark, now: datetime) -> None:
@@ -191,9 +181,9 @@ def _check_split_change(db: Connection, before: Benchmark, changed: Benchmark, n
         if submissions.exist(db, before.id):
             detail = "Scores over other shares have been shown. The split cannot change after the first submission."
             raise invalid("split-begun", "/leaderboard/split", detail)
-        make_key(db)
-        refuse(unsplittable(revisions.parts_of(db, shown_revision(db, before).id), changed))
-    elif shown_share(before, now) == PRIVATE and changed.closes_at != before.closes_at:
+        shares.make_key(db)
+        refuse(shares.unsplittable(revisions.parts_of(db, shown_revision(db, before).id), changed))
+    elif figures.shown_share(before, now) == PRIVATE and changed.closes_at != before.closes_at:
         detail = (
             f"The benchmark closed at {before.settings['closes_at']}, and its private share is shown since: what is "
             "submitted afterwards could be fitted to it. Create a new benchmark."
@@ -210,7 +200,7 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
     caller.require("organise")
     now = context.now()
     with context.store.write() as db:
-        benchmark_of(db, slug, exclusive=True)
+        access.benchmark_of(db, slug, exclusive=True)
         number = submissions.count(db, slug)
         if number:
             raise Conflict(
@@ -226,7 +216,7 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
         score_records.drop_ladders(db, slug)
         tokens.revoke_all(db, slug, None, now)
         benchmarks.mark_deleted(db, slug, now)
-        record_event(db, context, "benchmark.deleted", slug, actor=caller.owner)
+        events.record_event(db, context, "benchmark.deleted", slug, actor=caller.owner)
     gold.drop_gold(context, ids)
     for revision_id in ids:
         context.queue.stop(revision_id)
@@ -239,13 +229,13 @@ def part_input(context: Context, caller: Caller, slug: str, part: str) -> View:
         NotFound: the part does not exist, or its words are not published (yet).
     """
     with context.store.read() as db:
-        benchmark = benchmark_of(db, slug, caller)
+        benchmark = access.benchmark_of(db, slug, caller)
         revision = shown_revision(db, benchmark)
         parts = {each.name: each for each in revisions.parts_of(db, revision.id)}
         known = parts.get(part)
         if known is None:
             raise NotFound(f"Unknown part {part!r} of benchmark {slug!r}.{did_you_mean(part, parts)}")
-        kind = input_kind(benchmark, revision)
+        kind = config.input_kind(benchmark, revision)
         if not caller.organiser and (kind is None or not benchmark.opened(context.now())):
             when = "" if kind is None else f" before it opens at {benchmark.settings['opens_at']}"
             raise NotFound(f"The words of part {part!r} are not published{when}.")
@@ -276,7 +266,7 @@ def shown_revision(db: Connection, benchmark: Benchmark) -> Revision:
 
 
 def _input_names(revision: Revision) -> list[str]:
-    fields = scoring_config(revision.scoring).spec.format.format.fields
+    fields = config.scoring_config(revision.scoring).spec.format.format.fields
     return [f"{side}/{name}" if side else name for side in (fields or ("",)) for name in ("words", "text")]
 
 
@@ -287,14 +277,14 @@ def parts_texts(
 
     Wrong names and shapes go to `problems`, and texts that are too large for the `memory` of a run.
     """
-    choice = scoring_config(scoring).spec.format
+    choice = config.scoring_config(scoring).spec.format
     named: dict[str, bytes] = {}
     for part, given in parts.items():
         check_part_name(problems, part, "/parts")
         pointer = f"/parts/{escape(part)}"
-        named |= named_texts(problems, f"{GOLD}/{part}", given.gold, choice, pointer, part, memory=memory)
+        named |= gold.named_texts(problems, f"{gold.GOLD}/{part}", given.gold, choice, pointer, part, memory=memory)
         if given.items:
-            named[items_name(part)] = orjson.dumps(given.items)
+            named[gold.items_name(part)] = orjson.dumps(given.items)
     return named
 
 
@@ -309,7 +299,7 @@ def _benchmark_document(db: Connection, context: Context, caller: Caller, benchm
     pending = revisions.unfinished(db, benchmark.id)
     if pending is not None and pending.dry_run and not caller.organiser:
         pending = None
-    counts = counts_shown(benchmark, shown, level)
+    counts = config.counts_shown(benchmark, shown, level)
     return {
         "id": benchmark.id,
         "title": benchmark.title,
@@ -324,9 +314,9 @@ def _benchmark_document(db: Connection, context: Context, caller: Caller, benchm
         "created_at": moment(benchmark.created_at),
         "updated_at": moment(gate.whole_second(benchmark.updated_at)),
         # the failure of gold quotes gold
-        "failure": gate.failure_view(level, shown.failure) if shown.failure and level >= Level.GOLD else None,
+        "failure": gate.failure_view(level, shown.failure) if shown.failure and level >= gate.Level.GOLD else None,
         "warnings": (
-            [*time_warnings(benchmark), *revision_warnings(db, benchmark, shown)] if level >= Level.GOLD else []
+            [*time_warnings(benchmark), *revision_warnings(db, benchmark, shown)] if level >= gate.Level.GOLD else []
         ),
     }
 
@@ -365,7 +355,7 @@ def analytics_of(context: Context, caller: Caller, slug: str, query: AnalyticsQu
     today = context.now().astimezone(UTC).date()
     first = today - timedelta(days=query.days - 1)
     with context.store.read() as db:
-        benchmark_of(db, slug)
+        access.benchmark_of(db, slug)
         sent = submissions.sent_since(db, slug, first.isoformat())
         checked = submissions.validations_since(db, slug, first.isoformat())
     return json_view(

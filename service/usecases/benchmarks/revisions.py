@@ -20,8 +20,7 @@ from service.policy.figures import shares_of, shown_share
 from service.policy.gate import Level
 from service.queue import BULK, LIVE
 from service.requests import MAX_PARTS
-from service.store import revisions, runs, texts
-from service.store.benchmarks import Benchmark
+from service.store import benchmarks, revisions, runs, texts
 from service.store.revisions import Digests, Revision
 from service.usecases.access import IdempotencyKey, active_revision, benchmark_of, claim_key, cursor_number
 from service.usecases.benchmarks.benchmarks import REVISION_KIND, part_document, parts_texts, shown_revision
@@ -56,7 +55,10 @@ def create_revision(
         earlier = claim_key(db, caller, idempotency_key, str(number), now)
         if earlier is not None:
             return int(earlier), False
-        _require_settled(db, slug)
+        under_way = revisions.unfinished(db, slug)
+        if under_way is not None:
+            detail = f"Revision {under_way.number} is {under_way.state}. Retry once it has settled."
+            raise Conflict(detail, slug="revision-under-way", headers=SOON)
         base = shown_revision(db, benchmark)
         scoring = _scoring(base, request)
         require_two_sides(scoring, benchmark.leaderboard)
@@ -84,16 +86,6 @@ def create_revision(
         record_event(db, context, "revision.created", slug, actor=caller.owner, subject=revision_id, data=data)
     context.queue.put(revision_id, queue)
     return number, True
-
-
-def _require_settled(db: Connection, slug: str) -> None:
-    under_way = revisions.unfinished(db, slug)
-    if under_way is not None:
-        raise Conflict(
-            f"Revision {under_way.number} is {under_way.state}. Retry once it has settled.",
-            slug="revision-under-way",
-            headers=SOON,
-        )
 
 
 def view_revision(context: Context, caller: Caller, slug: str, number: int) -> View:
@@ -160,7 +152,7 @@ def _scoring(base: Revision, request: RevisionRequest) -> dict[str, Json]:
 
 
 def _new_and_kept_gold(
-    db: Connection, benchmark: Benchmark, base: Revision, request: RevisionRequest
+    db: Connection, benchmark: benchmarks.Benchmark, base: Revision, request: RevisionRequest
 ) -> tuple[dict[str, PartGold], list[str]]:
     """Return new gold by part, and the parts of the base that remain, in their order."""
     given = request.parts or {}
@@ -183,7 +175,7 @@ def _new_and_kept_gold(
 
 
 def _revision_document(
-    db: Connection, context: Context, caller: Caller, benchmark: Benchmark, revision: Revision
+    db: Connection, context: Context, caller: Caller, benchmark: benchmarks.Benchmark, revision: Revision
 ) -> dict[str, object]:
     level = gate.level_of(benchmark, caller, context.now())
     run = runs.get(db, revision.id)
@@ -211,7 +203,7 @@ def _revision_document(
 
 
 def moves_of(
-    db: Connection, benchmark: Benchmark, revision: Revision, caller: Caller, now: datetime
+    db: Connection, benchmark: benchmarks.Benchmark, revision: Revision, caller: Caller, now: datetime
 ) -> list[dict[str, object]] | None:
     """Return the changes of ranks as the caller may see them: others than organisers if the board shows them such."""
     level = gate.level_of(benchmark, caller, now)
@@ -292,8 +284,8 @@ def _changed(name: str, old: Mapping[str, Digests], new: Mapping[str, Digests]) 
 def _changed_settings(before: Revision, after: Revision) -> list[dict[str, object]]:
     """Return the members of the scoring configuration that differ."""
     old, new = (each.scoring for each in (before, after))
-    return [_setting(name, old, new) for name in MEMBERS if old.get(name) != new.get(name)]
-
-
-def _setting(name: str, old: Mapping[str, Json], new: Mapping[str, Json]) -> dict[str, object]:
-    return {"name": name, "before": old.get(name), "after": new.get(name)}
+    return [
+        {"name": name, "before": old.get(name), "after": new.get(name)}
+        for name in MEMBERS
+        if old.get(name) != new.get(name)
+    ]

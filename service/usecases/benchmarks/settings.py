@@ -14,21 +14,18 @@ from sqlalchemy import Connection
 from service.contract.benchmarks import BenchmarkChanges
 from service.errors import error_document, invalid, refuse
 from service.policy import figures
-from service.policy.figures import shares_of
 from service.requests import MACRO, MAX_ABOUT, MISSING, POOLED, Request
 from service.store import revisions
 from service.store.benchmarks import Benchmark
-from service.store.revisions import Revision
 from service.usecases.runs import moment
 from service.usecases.scoring.config import scoring_config, scoring_warnings
 from service.usecases.scoring.shares import gold_of, golds_of, sizes_of
-from treescore.core.params import Json, escape
-from treescore.core.wording import did_you_mean
+from treescore.core import params, wording
 from treescore.errors import Problem, ProblemList, ScoringError
 from treescore.evaluation.report import full_address, margin_warnings
 
 PART = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
-DEFAULTS: Mapping[str, Json] = {
+DEFAULTS: Mapping[str, params.Json] = {
     "opens_at": None,
     "closes_at": None,
     "quota": {"scored_per_day": 5, "scored_total": 100, "attempts_per_day": 20, "comparisons_per_day": 20},
@@ -55,10 +52,10 @@ DEFAULTS: Mapping[str, Json] = {
 
 def complete_settings(
     changes: BenchmarkChanges,
-    scoring: Mapping[str, Json],
+    scoring: Mapping[str, params.Json],
     parts: Collection[str],
-    before: Mapping[str, Json] = DEFAULTS,
-) -> dict[str, Json]:
+    before: Mapping[str, params.Json] = DEFAULTS,
+) -> dict[str, params.Json]:
     """Return complete settings: what a request gives over what was there before.
 
     `quota`, `leaderboard` and `about` are changed member by member.
@@ -91,7 +88,7 @@ def complete_settings(
     return settings
 
 
-def _addresses(scoring: Mapping[str, Json], listed: Sequence[str]) -> list[str]:
+def _addresses(scoring: Mapping[str, params.Json], listed: Sequence[str]) -> list[str]:
     """Return the full addresses of scores.
 
     Raises:
@@ -109,7 +106,7 @@ def _addresses(scoring: Mapping[str, Json], listed: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(addresses))
 
 
-def require_two_sides(scoring: Mapping[str, Json], leaderboard: Mapping[str, Json]) -> None:
+def require_two_sides(scoring: Mapping[str, params.Json], leaderboard: Mapping[str, params.Json]) -> None:
     """Refuse a main score that an output without an analysis wins, unless the organiser accepts it.
 
     Raises:
@@ -141,7 +138,7 @@ def _wrong_tracks(tracks: Mapping[str, Sequence[str]], parts: Collection[str]) -
     """Return the problems of tracks: their names are those of no part, and what they name are parts."""
     problems = ProblemList()
     for name, members in tracks.items():
-        pointer = f"/tracks/{escape(name)}"
+        pointer = f"/tracks/{params.escape(name)}"
         if name in parts:
             detail = f"{name!r} is the name of a part. Parts and tracks have different names."
             problems.add(Problem(code="part-and-track", pointer=pointer, part=name, detail=detail))
@@ -150,12 +147,12 @@ def _wrong_tracks(tracks: Mapping[str, Sequence[str]], parts: Collection[str]) -
         for at, member in enumerate(members):
             if member not in parts:
                 known = ", ".join(list(parts)[:20])
-                detail = f"Unknown part {member!r}. The benchmark has: {known}.{did_you_mean(member, parts)}"
+                detail = f"Unknown part {member!r}. The benchmark has: {known}.{wording.did_you_mean(member, parts)}"
                 problems.add(Problem(code="unknown-part", pointer=f"{pointer}/{at}", part=member, detail=detail))
     return problems
 
 
-def _check_ladder(settings: Mapping[str, Json]) -> None:
+def _check_ladder(settings: Mapping[str, params.Json]) -> None:
     leaderboard = settings["leaderboard"]
     if not leaderboard["ladder"]:
         return
@@ -167,7 +164,7 @@ def _check_ladder(settings: Mapping[str, Json]) -> None:
         raise invalid("ladder-level", "/feedback", detail)
 
 
-def _check_split_levels(settings: Mapping[str, Json]) -> None:
+def _check_split_levels(settings: Mapping[str, params.Json]) -> None:
     if settings["leaderboard"]["split"] is None:
         return
     if settings["closes_at"] is None:
@@ -184,7 +181,7 @@ def _check_split_levels(settings: Mapping[str, Json]) -> None:
         raise invalid("split-level", "/feedback", detail)
 
 
-def _check_about(about: Mapping[str, Json]) -> None:
+def _check_about(about: Mapping[str, params.Json]) -> None:
     texts = [text for name, text in about.items() if name != "links" and text is not None]
     texts += [text for link in about["links"] for text in link.values()]
     size = sum(len(text.encode()) for text in texts)
@@ -195,7 +192,7 @@ def _check_about(about: Mapping[str, Json]) -> None:
         raise invalid("about-too-long", "/about", detail)
 
 
-def _merged(before: Mapping[str, Json], changes: Request) -> dict[str, Json]:
+def _merged(before: Mapping[str, params.Json], changes: Request) -> dict[str, params.Json]:
     merged = dict(before)
     for name in before:
         value = getattr(changes, name)
@@ -208,9 +205,9 @@ def _merged(before: Mapping[str, Json], changes: Request) -> dict[str, Json]:
     return merged
 
 
-def revision_warnings(db: Connection, benchmark: Benchmark, revision: Revision) -> list[dict[str, object]]:
+def revision_warnings(db: Connection, benchmark: Benchmark, revision: revisions.Revision) -> list[dict[str, object]]:
     """Return the warnings of a revision: of its scoring, and of its gold once that is checked."""
-    shares = shares_of(benchmark)
+    shares = figures.shares_of(benchmark)
     problems = [
         *scoring_warnings(revision.scoring),
         *(problem for share in shares for problem in _small(db, benchmark, revision, share)),
@@ -245,7 +242,7 @@ def time_warnings(benchmark: Benchmark) -> list[dict[str, object]]:
     return [error_document(problem, gold_visible=False) for problem in problems]
 
 
-def near_revisions(db: Connection, benchmark: Benchmark, revision: Revision, share: str | None) -> list[int]:
+def near_revisions(db: Connection, benchmark: Benchmark, revision: revisions.Revision, share: str | None) -> list[int]:
     """Return the earlier revisions with boards that are too near to this one in a share (`cells.small_difference`).
 
     Revisions with equal gold are not among them.
@@ -257,7 +254,7 @@ def near_revisions(db: Connection, benchmark: Benchmark, revision: Revision, sha
     ]
 
 
-def moves_shown(db: Connection, benchmark: Benchmark, revision: Revision, share: str | None) -> bool:
+def moves_shown(db: Connection, benchmark: Benchmark, revision: revisions.Revision, share: str | None) -> bool:
     """Return whether the changes of ranks in a share tell of no difference between revisions that are too near.
 
     They name main scores under this revision and under an earlier one.
@@ -266,13 +263,13 @@ def moves_shown(db: Connection, benchmark: Benchmark, revision: Revision, share:
     return not near_revisions(db, benchmark, revision, share) and all(number > revision.number for number in hidden)
 
 
-def _wide_margin(benchmark: Benchmark, revision: Revision) -> list[Problem]:
+def _wide_margin(benchmark: Benchmark, revision: revisions.Revision) -> list[Problem]:
     scoring = scoring_config(revision.scoring)
     details = margin_warnings(scoring.main_score, scoring.main[1], benchmark.leaderboard["margin"])
     return [Problem(code="wide-margin", pointer="/leaderboard/margin", detail=detail) for detail in details]
 
 
-def _small(db: Connection, benchmark: Benchmark, revision: Revision, share: str | None) -> list[Problem]:
+def _small(db: Connection, benchmark: Benchmark, revision: revisions.Revision, share: str | None) -> list[Problem]:
     sizes = sizes_of(db, benchmark, revision.id, revisions.parts_of(db, revision.id), share)
     small = figures.small_parts(sizes)
     if len(sizes) == 1:
@@ -286,10 +283,10 @@ def _small(db: Connection, benchmark: Benchmark, revision: Revision, share: str 
 def _problem(part: str, share: str | None, consequence: str) -> Problem:
     which = f"The part {part!r}" if share is None else f"The {share} share of the part {part!r}"
     detail = f"{which} has fewer than {figures.LEAST_SENTENCES} sentences. {consequence}"
-    return Problem(code="small-part", pointer=f"/parts/{escape(part)}", part=part, detail=detail)
+    return Problem(code="small-part", pointer=f"/parts/{params.escape(part)}", part=part, detail=detail)
 
 
-def _without_parts(db: Connection, benchmark: Benchmark, revision: Revision) -> list[Problem]:
+def _without_parts(db: Connection, benchmark: Benchmark, revision: revisions.Revision) -> list[Problem]:
     """Return which tracks name parts that a revision does not have; it shows their means over the others."""
     known = {part.name for part in revisions.parts_of(db, revision.id)}
     problems = []
@@ -298,7 +295,7 @@ def _without_parts(db: Connection, benchmark: Benchmark, revision: Revision) -> 
         if gone:
             rest = "The track is the mean of its other parts." if len(gone) < len(members) else "It has no other part."
             detail = f"The track {name!r} names parts that revision {revision.number} lacks: {', '.join(gone)}. {rest}"
-            problems.append(Problem(code="track-lacks-part", pointer=f"/tracks/{escape(name)}", detail=detail))
+            problems.append(Problem(code="track-lacks-part", pointer=f"/tracks/{params.escape(name)}", detail=detail))
     return problems
 
 

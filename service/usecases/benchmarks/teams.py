@@ -1,9 +1,13 @@
-"""Create, list and erase teams of a benchmark, make their tokens, and the invites with which strangers make teams."""
+"""Create, list and erase teams of a benchmark, make their tokens, and the invites with which strangers make teams.
+
+Beside them stand the tokens of no team, and all tokens in the hands of the operator, who works in the store also while
+the service is down.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -16,11 +20,9 @@ from sqlalchemy import Connection
 
 from service.caller import Caller, new_id, new_invite, new_token, token_hash
 from service.context import Context
-from service.contract.access import InviteRequest, JoinRequest, TeamRequest, TeamsRequest
-from service.contract.common import PageQuery
+from service.contract import access, common
 from service.errors import LONGEST_SHOWN, Conflict, Forbidden, Gone, NotFound, invalid, refuse
 from service.store import benchmarks, runs, submissions, tokens
-from service.store.benchmarks import Benchmark, Invite, Team
 from service.store.tokens import Token
 from service.usecases.access import benchmark_of, count_failure, storable, unknown_team
 from service.usecases.boards.work import board_changed
@@ -32,7 +34,7 @@ SHOWN = 20
 """Taken ids that the detail of an answer names."""
 
 
-def create_team(context: Context, caller: Caller, slug: str, request: TeamRequest) -> dict[str, object]:
+def create_team(context: Context, caller: Caller, slug: str, request: access.TeamRequest) -> dict[str, object]:
     """Create a team. Only this answer has its token.
 
     Raises:
@@ -44,7 +46,7 @@ def create_team(context: Context, caller: Caller, slug: str, request: TeamReques
         return add_team(db, context, slug, request, caller.owner)
 
 
-def create_teams(context: Context, caller: Caller, slug: str, request: TeamsRequest) -> list[dict[str, object]]:
+def create_teams(context: Context, caller: Caller, slug: str, request: access.TeamsRequest) -> list[dict[str, object]]:
     """Create all teams of a request, or none. Only this answer has their tokens.
 
     Raises:
@@ -65,7 +67,7 @@ def add_team(
     db: Connection,
     context: Context,
     slug: str,
-    request: TeamRequest,
+    request: access.TeamRequest,
     actor: str | None,
     data: Mapping[str, object] | None = None,
 ) -> dict[str, object]:
@@ -82,16 +84,17 @@ def add_team(
     Raises:
         Conflict: the id is taken, perhaps by an erased team.
     """
-    team = Team(slug, request.id, request.name, request.contact, context.now(), None)
+    team = benchmarks.Team(slug, request.id, request.name, request.contact, context.now(), None)
     if benchmarks.get_team(db, slug, team.id) is not None:
-        raise _team_taken(team.id)
+        detail = f"The team id {team.id!r} is taken (ids of erased teams stay taken). Use another id."
+        raise Conflict(detail, slug="id-taken")
     benchmarks.add_team(db, team)
     token = _new_token(db, context, team)
     record_event(db, context, "team.created", slug, actor=actor, team_id=team.id, subject=team.id, data=data)
     return {**_team_document(team), "token": token}
 
 
-def list_teams(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:
+def list_teams(context: Context, caller: Caller, slug: str, query: common.PageQuery) -> Page:
     """List the teams of a benchmark, by id."""
     caller.require("organise")
     with context.store.read() as db:
@@ -131,25 +134,25 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
         context.queue.stop(run_id)
 
 
-def _team_of(db: Connection, slug: str, team_id: str) -> Team:
+def _team_of(db: Connection, slug: str, team_id: str) -> benchmarks.Team:
     team = benchmarks.get_team(db, slug, team_id, lock=True) if storable(team_id) else None
     if team is None or team.erased_at is not None:
         raise NotFound(unknown_team(db, slug, team_id))
     return team
 
 
-def _new_token(db: Connection, context: Context, team: Team) -> str:
+def _new_token(db: Connection, context: Context, team: benchmarks.Team) -> str:
     now = context.now()
     text = new_token()
-    tokens.add(db, Token(new_id("tok", now), token_hash(text), "read submit", None, now, team.id, team.benchmark_id))
+    tokens.add(db, Token(new_id("tok", now), token_hash(text), TEAM_SCOPES, None, now, team.id, team.benchmark_id))
     return text
 
 
-def _team_document(team: Team) -> dict[str, object]:
+def _team_document(team: benchmarks.Team) -> dict[str, object]:
     return {"id": team.id, "name": team.name, "contact": team.contact, "created_at": moment(team.created_at)}
 
 
-def _refuse_repeated(request: TeamsRequest) -> None:
+def _refuse_repeated(request: access.TeamsRequest) -> None:
     """Refuse a list in which an id stands twice.
 
     Raises:
@@ -166,7 +169,7 @@ def _refuse_repeated(request: TeamsRequest) -> None:
     refuse(problems)
 
 
-def _some_taken(request: TeamsRequest, known: set[str]) -> Conflict:
+def _some_taken(request: access.TeamsRequest, known: set[str]) -> Conflict:
     problems = ProblemList()
     for number, team in enumerate(request.teams):
         if team.id in known:
@@ -180,13 +183,7 @@ def _some_taken(request: TeamsRequest, known: set[str]) -> Conflict:
     )
 
 
-def _team_taken(team_id: str) -> Conflict:
-    return Conflict(
-        f"The team id {team_id!r} is taken (ids of erased teams stay taken). Use another id.", slug="id-taken"
-    )
-
-
-def create_invite(context: Context, caller: Caller, slug: str, request: InviteRequest) -> dict[str, object]:
+def create_invite(context: Context, caller: Caller, slug: str, request: access.InviteRequest) -> dict[str, object]:
     """Create an invite. Only this answer has its secret, and the address for those who are invited.
 
     Raises:
@@ -198,7 +195,7 @@ def create_invite(context: Context, caller: Caller, slug: str, request: InviteRe
         raise invalid("past-moment", "/expires_at", "This must be a time in the future.")
     secret = new_invite()
     expires_at = request.expires_at.astimezone(UTC)
-    invite = Invite(new_id("inv", now), slug, token_hash(secret), now, expires_at, request.teams_at_most)
+    invite = benchmarks.Invite(new_id("inv", now), slug, token_hash(secret), now, expires_at, request.teams_at_most)
     with context.store.write() as db:
         benchmark_of(db, slug)
         benchmarks.add_invite(db, invite)
@@ -207,7 +204,7 @@ def create_invite(context: Context, caller: Caller, slug: str, request: InviteRe
     return {**_invite_document(invite), "secret": secret, "address": address}
 
 
-def list_invites(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:
+def list_invites(context: Context, caller: Caller, slug: str, query: common.PageQuery) -> Page:
     """List the invites of a benchmark, newest first, without their secrets."""
     caller.require("organise")
     with context.store.read() as db:
@@ -247,7 +244,7 @@ def view_invite(context: Context, caller: Caller, secret: str) -> dict[str, obje
     }
 
 
-def join(context: Context, caller: Caller, request: JoinRequest) -> dict[str, object]:
+def join(context: Context, caller: Caller, request: access.JoinRequest) -> dict[str, object]:
     """Make a team with an invite. Only this answer has the team's token.
 
     Raises:
@@ -267,12 +264,12 @@ def join(context: Context, caller: Caller, request: JoinRequest) -> dict[str, ob
         check_names([("/name", request.name), ("/id", request.id)], others)
         if not benchmarks.use_invite(db, invite.id):
             raise _used_up(invite)
-        team = TeamRequest(request.id, request.name, request.contact)
+        team = access.TeamRequest(request.id, request.name, request.contact)
         made = add_team(db, context, slug, team, caller.token_id, {"invite": invite.id})
     return {"benchmark": slug, **made}
 
 
-def _open_benchmark(db: Connection, invite: Invite, now: datetime) -> Benchmark:
+def _open_benchmark(db: Connection, invite: benchmarks.Invite, now: datetime) -> benchmarks.Benchmark:
     """Return the benchmark of an invite that can be used.
 
     Raises:
@@ -294,12 +291,12 @@ def _open_benchmark(db: Connection, invite: Invite, now: datetime) -> Benchmark:
     return benchmark
 
 
-def _used_up(invite: Invite) -> Gone:
+def _used_up(invite: benchmarks.Invite) -> Gone:
     detail = f"This invite has made all of its {invite.teams_at_most} teams. Ask the organisers for another one."
     return Gone(detail, slug="invite-used-up")
 
 
-def _known(context: Context, caller: Caller, secret: str) -> Invite:
+def _known(context: Context, caller: Caller, secret: str) -> benchmarks.Invite:
     """Return the invite of a secret. An unknown one counts as a failed authentication of the address.
 
     Raises:
@@ -314,7 +311,7 @@ def _known(context: Context, caller: Caller, secret: str) -> Invite:
     return invite
 
 
-def _invite_document(invite: Invite) -> dict[str, object]:
+def _invite_document(invite: benchmarks.Invite) -> dict[str, object]:
     return {
         "id": invite.id,
         "benchmark": invite.benchmark_id,
@@ -415,3 +412,118 @@ def _prototypes() -> dict[int, str]:
         (code, _LATIN.fullmatch(char_name(chr(code), ""))) for code in (*range(0x180, 0x2B0), *range(0x1D00, 0x1D80))
     )
     return {code: match[1].lower() for code, match in named if match} | known_as
+
+
+def create_token(context: Context, caller: Caller, request: access.TokenRequest) -> dict[str, object]:
+    """Create a token. Only this answer has its text.
+
+    Raises:
+        Unprocessable: it would expire in the past.
+    """
+    caller.require("organise")
+    now = context.now()
+    if request.expires_at is not None and request.expires_at <= now:
+        raise invalid("past-moment", "/expires_at", "This must be a time in the future.")
+    text, token_id = new_token(), new_id("tok", now)
+    scopes = " ".join(sorted(set(request.scopes)))
+    expires_at = None if request.expires_at is None else request.expires_at.astimezone(UTC)
+    token = Token(token_id, token_hash(text), scopes, request.name, now, expires_at=expires_at)
+    with context.store.write() as db:
+        tokens.add(db, token)
+        record_event(db, context, "token.created", None, actor=caller.owner, subject=token_id)
+    return {**token_document(token), "token": text}
+
+
+def list_tokens(context: Context, caller: Caller, query: common.PageQuery) -> Page:
+    """List all tokens, newest first, without their texts."""
+    caller.require("organise")
+    with context.store.read() as db:
+        rows = tokens.listing(db, query.cursor, query.limit + 1)
+    return page_of(rows, query.limit, token_document)
+
+
+def revoke_token(context: Context, caller: Caller, token_id: str) -> None:
+    """Revoke a token.
+
+    Raises:
+        NotFound: no valid token has this id.
+    """
+    caller.require("organise")
+    with context.store.write() as db:
+        if not tokens.revoke(db, token_id, context.now()):
+            raise NotFound(f"Unknown or revoked token {token_id}.")
+        record_event(db, context, "token.revoked", None, actor=caller.owner, subject=token_id)
+
+
+def token_document(row: Token) -> dict[str, object]:
+    """Show a token without its secret."""
+    return {
+        "id": row.id,
+        "name": row.name,
+        "scopes": row.scopes.split(),
+        "benchmark": row.benchmark_id,
+        "team": row.team_id,
+        "created_at": moment(row.created_at),
+        "expires_at": moment(row.expires_at),
+        "last_used_at": moment(row.last_used_at),
+        "revoked_at": moment(row.revoked_at),
+    }
+
+
+OPERATOR = Caller("operator", frozenset({"organise"}))
+"""The actor of the events that the commands record."""
+TEAM_SCOPES = "read submit"
+
+
+def list_every_token(context: Context) -> Sequence[Token]:
+    """List all tokens, newest first, without their secrets."""
+    with context.store.read() as db:
+        return tokens.every(db)
+
+
+def create_team_token(
+    context: Context, slug: str, team_id: str, name: str | None, expires_at: datetime | None
+) -> tuple[str, str]:
+    """Create a further token of a team; return its id and its secret.
+
+    Raises:
+        NotFound: the benchmark or the team does not exist.
+        Gone: the benchmark was deleted.
+    """
+    with context.store.write() as db:
+        benchmark_of(db, slug)
+        team = benchmarks.get_team(db, slug, team_id) if storable(team_id) else None
+        if team is None or team.erased_at is not None:
+            raise NotFound(unknown_team(db, slug, team_id))
+        return _add_token(db, context, TEAM_SCOPES, name, slug, team_id, expires_at)
+
+
+def rotate_as_operator(context: Context, token_id: str) -> tuple[str, str]:
+    """Replace a token by a new one with the same rights; return the new id and secret.
+
+    Raises:
+        NotFound: no valid token has this id.
+    """
+    now = context.now()
+    with context.store.write() as db:
+        old = tokens.by_id(db, token_id)
+        if old is None or not tokens.revoke(db, token_id, now):
+            raise NotFound(f"Unknown or revoked token {token_id}.")
+        record_event(db, context, "token.revoked", old.benchmark_id, actor=OPERATOR.owner, subject=token_id)
+        return _add_token(db, context, old.scopes, old.name, old.benchmark_id, old.team_id, old.expires_at)
+
+
+def _add_token(
+    db: Connection,
+    context: Context,
+    scopes: str,
+    name: str | None,
+    slug: str | None,
+    team_id: str | None,
+    expires_at: datetime | None,
+) -> tuple[str, str]:
+    now = context.now()
+    secret, token_id = new_token(), new_id("tok", now)
+    tokens.add(db, Token(token_id, token_hash(secret), scopes, name, now, team_id, slug, expires_at))
+    record_event(db, context, "token.created", slug, actor=OPERATOR.owner, team_id=team_id, subject=token_id)
+    return token_id, secret

@@ -12,13 +12,10 @@ from service.context import Context
 from service.policy.figures import shown_share
 from service.requests import PRIVATE
 from service.store import artifacts, benchmarks, boards, revisions, runs, score_records, submissions
-from service.store.benchmarks import Benchmark
-from service.store.revisions import Part, Revision
-from service.usecases.access import benchmark_of
+from service.usecases import access, events
 from service.usecases.benchmarks.benchmarks import input_name
-from service.usecases.boards.board import incomplete_last, systems_together, top_rungs
+from service.usecases.boards.ranking import incomplete_last, systems_together, top_rungs
 from service.usecases.boards.work import Side, rank_changes, schedule_board_comparison
-from service.usecases.events import record_event
 from service.usecases.runs import Cancelled, Ending, Failure, Outdated, Progress, QueuedRun
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.gold import benchmark_key, keyed_digest, load_part, sentence_keys
@@ -65,7 +62,7 @@ def fail(context: Context, run: runs.Run, failure: Failure) -> Ending:
     return Ending(runs.FAILED, save, after=lambda: _drop_records(context, revision))
 
 
-def _check_gold(context: Context, revision: Revision, progress: Progress) -> None:
+def _check_gold(context: Context, revision: revisions.Revision, progress: Progress) -> None:
     """Read every part once: its size, a keyed digest, the words that may be published.
 
     Raises:
@@ -94,7 +91,7 @@ def _check_gold(context: Context, revision: Revision, progress: Progress) -> Non
         raise kind(problems[: context.config.max_problems], sum(error.total for error in errors))
 
 
-def _check_part(context: Context, revision: Revision, scoring: ScoringConfig, part: Part) -> None:
+def _check_part(context: Context, revision: revisions.Revision, scoring: ScoringConfig, part: revisions.Part) -> None:
     with context.store.read() as db:
         loaded = load_part(db, revision, part.name, scoring.spec)
     pointer = f"/parts/{part.name}/gold"
@@ -119,11 +116,11 @@ def _check_part(context: Context, revision: Revision, scoring: ScoringConfig, pa
         artifacts.drop_below(db, revision.id, blocks_name(part.position))
         artifacts.put(db, revision.id, packed)
         digest = keyed_digest(key, loaded.digest)
-        checked = Part(part.name, part.position, len(gold), word_count(gold), digest)
+        checked = revisions.Part(part.name, part.position, len(gold), word_count(gold), digest)
         revisions.save_part(db, revision.id, checked, keys)
 
 
-def _rescore(context: Context, run: runs.Run, revision: Revision) -> Ending | None:
+def _rescore(context: Context, run: runs.Run, revision: revisions.Revision) -> Ending | None:
     """Score submissions until each has a record under the revision. None when the time of this step is over."""
     end = monotonic() + min(STEP_SECONDS, 0.5 * context.config.max_job_seconds)
     with context.store.read() as db:
@@ -166,11 +163,11 @@ def _rescore_one(context: Context, run: runs.Run, scorer: Scorer, submission_id:
         current = submissions.get(db, submission_id, lock=True)
         if scored.record is not None and current is not None and current.deleted_at is None:
             score_records.save(db, scored.record, scored.packed)
-            place_on_ladder(db, benchmark_of(db, current.benchmark_id), scorer.revision, current)
+            place_on_ladder(db, access.benchmark_of(db, current.benchmark_id), scorer.revision, current)
     context.queue.wake(run.id)
 
 
-def _switch(context: Context, revision: Revision) -> Ending:
+def _switch(context: Context, revision: revisions.Revision) -> Ending:
     """Make the revision active and store whose rank changes; outdated where a submission has no record."""
 
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
@@ -199,7 +196,7 @@ def _switch(context: Context, revision: Revision) -> Ending:
     return Ending(runs.SUCCEEDED, save, lock=revision.benchmark_id, after=after)
 
 
-def _drop_records(context: Context, revision: Revision) -> None:
+def _drop_records(context: Context, revision: revisions.Revision) -> None:
     """Delete the scores under a revision that never became active, a few at a time."""
     while True:
         with context.store.write() as db:
@@ -208,13 +205,13 @@ def _drop_records(context: Context, revision: Revision) -> None:
                 return
 
 
-def _record(db: Connection, context: Context, kind: str, revision: Revision) -> None:
+def _record(db: Connection, context: Context, kind: str, revision: revisions.Revision) -> None:
     data = {"revision": revision.number, "dry_run": revision.dry_run}
-    record_event(db, context, kind, revision.benchmark_id, subject=revision.id, data=data)
+    events.record_event(db, context, kind, revision.benchmark_id, subject=revision.id, data=data)
 
 
 def _rank_changes(
-    db: Connection, benchmark: Benchmark, revision: Revision, share: str | None
+    db: Connection, benchmark: benchmarks.Benchmark, revision: revisions.Revision, share: str | None
 ) -> list[dict[str, object]]:
     """List what changes on the board of a share with this revision; nothing before there is an active one."""
     active = revisions.active(db, benchmark)

@@ -20,56 +20,23 @@ import numpy as np
 from sqlalchemy import Connection
 
 from service.context import Context
-from service.contract.common import Interval
-from service.contract.leaderboards import BoardSignificance
-from service.policy import gate
+from service.contract import common, leaderboards
+from service.policy import figures, gate
 from service.policy.documents import ROUNDED
-from service.policy.figures import Release
-from service.policy.gate import Level
 from service.requests import POOLED, PRIVATE
-from service.store import artifacts, benchmarks, boards, comparisons, runs, score_records, texts
-from service.store.benchmarks import Benchmark
-from service.store.comparisons import Question
+from service.store import artifacts, benchmarks, boards, comparisons, runs, score_records, submissions, texts
 from service.store.packing import unpack_array
 from service.store.score_records import ANSWERED, CHARGED, artifact_name
-from service.store.submissions import BoardEntry
-from service.usecases.boards.board import (
-    BOARD_SETTINGS,
-    TESTED,
-    Board,
-    BoardRow,
-    board_of,
-    comparison_id,
-    missing_of,
-    positions_of,
-    question_of,
-    standard_boards,
-    tested_of,
-    untestable,
-    with_significance,
-)
-from service.usecases.scoring.config import counts_shown
-from service.usecases.scoring.gold import GOLD, items_name, names_of
+from service.usecases.boards import ranking
+from service.usecases.boards.ranking import Board
+from service.usecases.scoring import config, gold
 from service.usecases.scoring.shares import share_rows, split_of, stored_documents
 from treescore.core.arrays import BoolArray, Counts
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
-from treescore.evaluation.benchmark import (
-    Charged,
-    PartDocument,
-    RowDocument,
-    Subject,
-    candidate_of,
-    chosen_tokens,
-    joined_documents,
-    joined_tokens,
-    mean_of_parts,
-    missing_parts,
-    question_document,
-    submissions_of,
-)
-from treescore.significance import Settings
-from treescore.significance.notes import OTHER_PARTS
+from treescore.evaluation import benchmark as evaluation
+from treescore.evaluation.benchmark import mean_of_parts
+from treescore.significance import Settings, notes
 
 LAST = "last"
 PICKED = ("best", "chosen", LAST)
@@ -78,7 +45,7 @@ ADJUSTED, NONE = "adjusted", "none"
 PAIR = 2
 
 
-def selection_of(board: Board, question: Question) -> str:
+def selection_of(board: Board, question: comparisons.Question) -> str:
     """Return how p of a question allows for the picking: `adjusted`, or `none` where no row was picked by its score.
 
     On the board of a private share it is `private`: rows are picked by scores over the public one, which tell nothing
@@ -90,8 +57,8 @@ def selection_of(board: Board, question: Question) -> str:
 
 
 def board_question(
-    db: Connection, board: Board, rows: Sequence[BoardRow], ids: Sequence[str], chosen: Settings | None = None
-) -> Question:
+    db: Connection, board: Board, rows: Sequence[ranking.BoardRow], ids: Sequence[str], chosen: Settings | None = None
+) -> comparisons.Question:
     """Return the question about some rows of a board, with what their teams picked them from.
 
     Args:
@@ -101,7 +68,7 @@ def board_question(
         ids: of the rows that are compared.
         chosen: settings of an organiser; None for the board's own.
     """
-    question = question_of(board, ids, chosen)
+    question = ranking.question_of(board, ids, chosen)
     runs = {row.entry.id: list(row.entry.runs) for row in rows if row.entry.id in set(ids) and row.entry.runs}
     if runs:
         question["runs"] = runs
@@ -114,8 +81,8 @@ def board_question(
 
 
 def listed_question(
-    db: Connection, board: Board, rows: Sequence[BoardRow], ids: Sequence[str], chosen: Settings | None
-) -> Question:
+    db: Connection, board: Board, rows: Sequence[ranking.BoardRow], ids: Sequence[str], chosen: Settings | None
+) -> comparisons.Question:
     """Return the question about submissions by their ids: the board's where all of them are its rows.
 
     Others, as two of one team, and those of an organiser with settings of their own are taken as they are. Training
@@ -123,14 +90,16 @@ def listed_question(
     """
     if chosen is None and {row.entry.id for row in rows} >= set(ids):
         return board_question(db, board, rows, ids)
-    question = question_of(board, ids, chosen)
+    question = ranking.question_of(board, ids, chosen)
     runs = listed_runs(question["submissions"], rows, boards.systems_of(db, ids))
     if runs:
         question["runs"] = runs
     return question
 
 
-def listed_runs(ids: Sequence[str], rows: Sequence[BoardRow], system_of: Mapping[str, str]) -> dict[str, list[str]]:
+def listed_runs(
+    ids: Sequence[str], rows: Sequence[ranking.BoardRow], system_of: Mapping[str, str]
+) -> dict[str, list[str]]:
     """Return the runs of each system of several, by the listed submission that stands for it: the first one.
 
     A row of the board stands for all runs of its system, another submission for those that are listed.
@@ -150,7 +119,7 @@ def allows(settings: Settings) -> bool:
     return settings.by_law and settings.alternative == "two-sided"
 
 
-def numbers_considered(db: Connection, board: Board, rows: Sequence[BoardRow]) -> dict[str, int]:
+def numbers_considered(db: Connection, board: Board, rows: Sequence[ranking.BoardRow]) -> dict[str, int]:
     """Return k for each row: how many scored submissions its team has, its training runs being one; 1 for baselines.
 
     Runs of the team's other systems count one by one: the team saw the score of each, and may send the best again.
@@ -166,7 +135,7 @@ def numbers_considered(db: Connection, board: Board, rows: Sequence[BoardRow]) -
 COUNTS_DELETED = "its counts were deleted"
 
 
-def compare_submissions(context: Context, question: Question) -> dict[str, Json]:
+def compare_submissions(context: Context, question: comparisons.Question) -> dict[str, Json]:
     """Return the significance document that answers a question.
 
     Args:
@@ -182,12 +151,12 @@ def compare_submissions(context: Context, question: Question) -> dict[str, Json]
     subject = _subject(board, question, chosen)
     asked = _compared_rows(question)
     with context.store.read() as db:
-        missing = missing_of(db, board, submissions_of(asked))
+        missing = ranking.missing_of(db, board, evaluation.submissions_of(asked))
         parts = _compared_parts(db, board, chosen)
-    lacking = positions_of(board, missing)
-    untested = untestable(board, missing_parts(asked, lacking), subject.settings)
+    lacking = ranking.positions_of(board, missing)
+    untested = ranking.untestable(board, evaluation.missing_parts(asked, lacking), subject.settings)
     candidates, rows = [], []
-    charged = Charged([], {}) if subject.entry.leaves_out else None
+    charged = evaluation.Charged([], {}) if subject.entry.leaves_out else None
     for row in asked:
         name = row["name"]
         if name in untested:
@@ -195,8 +164,10 @@ def compare_submissions(context: Context, question: Question) -> dict[str, Json]
         with context.store.read() as db:
             tokens = _tokens(db, board, name, chosen) if subject.settings.unit == "token" else None
             read = partial(_counts, db, board, subject, chosen)
-            found = candidate_of(row, read, lacking, tokens)
-            with_errors = None if charged is None else candidate_of(row, partial(read, charged=True), lacking, tokens)
+            found = evaluation.candidate_of(row, read, lacking, tokens)
+            with_errors = (
+                None if charged is None else evaluation.candidate_of(row, partial(read, charged=True), lacking, tokens)
+            )
             if charged is not None and with_errors is not None:
                 charged.candidates.append(with_errors[0])
                 runs = (name, *with_errors[1]["runs"])
@@ -206,25 +177,25 @@ def compare_submissions(context: Context, question: Question) -> dict[str, Json]
         else:
             candidates.append(found[0])
             rows.append(found[1])
-    record = question_document(
+    record = evaluation.question_document(
         board.scoring.spec.format, subject.entry, parts, rows, missing,
         charged=board.scoring.charges(subject.entry),
     )  # fmt: skip
     further = [{"name": each, "reason": reason} for each, reason in untested.items()]
     with context.store.read() as db:
-        documents = joined_documents(
+        documents = evaluation.joined_documents(
             (stored_documents(db, board.revision.id, part), sentences)
             for part, sentences in zip(board.chosen_parts, chosen, strict=True)
         )
     return subject.answer(candidates, documents, further, record, charged)
 
 
-def board_behind(db: Connection, question: Question) -> Board:
+def board_behind(db: Connection, question: comparisons.Question) -> Board:
     """Return the board with the revision, score and parts of a question."""
     benchmark = benchmarks.get(db, question["benchmark"])
     if benchmark is None:
         raise RuntimeError(f"unknown benchmark {question['benchmark']}")
-    return board_of(
+    return ranking.board_of(
         db, benchmark, score=question["score"], part=question["part"], revision=question["revision"],
         share=question.get("share"), track=question.get("parts"),
     )  # fmt: skip
@@ -237,9 +208,9 @@ def rows_of_share(db: Connection, board: Board) -> list[BoolArray]:
     return [share_rows(split, part, board.share) for part in board.chosen_parts]
 
 
-def _subject(board: Board, question: Question, chosen: Sequence[BoolArray]) -> Subject:
+def _subject(board: Board, question: comparisons.Question, chosen: Sequence[BoolArray]) -> evaluation.Subject:
     entry, score = board.scored_by
-    return Subject(
+    return evaluation.Subject(
         address=board.score,
         entry=entry,
         score=score,
@@ -251,13 +222,13 @@ def _subject(board: Board, question: Question, chosen: Sequence[BoolArray]) -> S
     )
 
 
-def _compared_rows(question: Question) -> list[RowDocument]:
+def _compared_rows(question: comparisons.Question) -> list[evaluation.RowDocument]:
     """Return the systems of a question: submissions, each with its other runs."""
     runs_of = question.get("runs", {})
     counted = {run for first, runs in runs_of.items() for run in runs if run != first}
     considered = question.get("considered", {})
     return [
-        RowDocument(
+        evaluation.RowDocument(
             name=name, runs=[run for run in runs_of.get(name, ()) if run != name], submissions=considered.get(name, 1)
         )
         for name in question["submissions"]
@@ -265,16 +236,16 @@ def _compared_rows(question: Question) -> list[RowDocument]:
     ]
 
 
-def _compared_parts(db: Connection, board: Board, chosen: Sequence[BoolArray]) -> list[PartDocument]:
+def _compared_parts(db: Connection, board: Board, chosen: Sequence[BoolArray]) -> list[evaluation.PartDocument]:
     """Return the chosen parts, with the digests of their gold."""
     digests = texts.names(db, board.revision.id)
     return [
-        PartDocument(
+        evaluation.PartDocument(
             name=part.name,
             sentences=int(rows.sum()),
             chosen=None if board.share is None else (np.flatnonzero(rows) + 1).tolist(),
-            gold=[digests.get(name, "") for name in names_of(GOLD, part.name, board.scoring.spec.format)],
-            items=digests.get(items_name(part.name)),
+            gold=[digests.get(name, "") for name in gold.names_of(gold.GOLD, part.name, board.scoring.spec.format)],
+            items=digests.get(gold.items_name(part.name)),
         )
         for part, rows in zip(board.chosen_parts, chosen, strict=True)
     ]
@@ -283,7 +254,7 @@ def _compared_parts(db: Connection, board: Board, chosen: Sequence[BoolArray]) -
 def _counts(
     db: Connection,
     board: Board,
-    subject: Subject,
+    subject: evaluation.Subject,
     chosen: Sequence[BoolArray],
     submission: str,
     missing: frozenset[int],
@@ -323,10 +294,10 @@ def _answered(db: Connection, board: Board, chosen: Sequence[BoolArray], submiss
     ])  # fmt: skip
 
 
-def charged_scores(db: Connection, board: Board, entries: Iterable[BoardEntry]) -> dict[str, float]:
+def charged_scores(db: Connection, board: Board, entries: Iterable[submissions.BoardEntry]) -> dict[str, float]:
     """Return the scores of entries with what their outputs lack charged, of training runs their mean."""
     chosen = rows_of_share(db, board)
-    subject = _subject(board, question_of(board, ()), chosen)
+    subject = _subject(board, ranking.question_of(board, ()), chosen)
     score, names = subject.charging.score, subject.charging.columns.names
     ends = np.cumsum([size for _, size in subject.parts])
     worst = np.array([math.nan if score.worst is None else score.worst])
@@ -354,15 +325,12 @@ def _tokens(db: Connection, board: Board, submission: str, chosen: Sequence[Bool
             artifacts.get(db, submission, artifact_name(board.revision.number, kind, part.position, metric))
             for kind in (f"tokens/{score.name}", "tokens")
         )
-        whole = _bits(right, starts)
-        bits.append(None if whole is None else chosen_tokens(whole, sentences))
-    return joined_tokens(bits)
-
-
-def _bits(right: bytes | None, starts: bytes | None) -> TokenBits | None:
-    if right is None or starts is None:
-        return None
-    return TokenBits(unpack_array(right).astype(np.bool_), unpack_array(starts).astype(np.int64))
+        if right is None or starts is None:
+            bits.append(None)
+        else:
+            whole = TokenBits(unpack_array(right).astype(np.bool_), unpack_array(starts).astype(np.int64))
+            bits.append(evaluation.chosen_tokens(whole, sentences))
+    return evaluation.joined_tokens(bits)
 
 
 NOT_TESTED = (
@@ -370,7 +338,7 @@ NOT_TESTED = (
     '"submissions": "leaderboard" and this score and part.'
 )
 NO_SCORE = "without a score"
-BELOW = f"not among the first {TESTED} rows"
+BELOW = f"not among the first {ranking.TESTED} rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,85 +352,73 @@ class Finding:
         intervals: submission -> interval of its score over the units of the tests; None where it has none.
     """
 
-    document: BoardSignificance
-    rows: Sequence[BoardRow]
+    document: leaderboards.BoardSignificance
+    rows: Sequence[ranking.BoardRow]
     untested: dict[str, str] = field(default_factory=dict)
-    intervals: Mapping[str, Interval | None] = field(default_factory=dict)
+    intervals: Mapping[str, common.Interval | None] = field(default_factory=dict)
 
 
 def significance_of(
-    db: Connection, benchmark: Benchmark, board: Board, rows: Sequence[BoardRow], release: Release
+    db: Connection,
+    benchmark: benchmarks.Benchmark,
+    board: Board,
+    rows: Sequence[ranking.BoardRow],
+    release: figures.Release,
 ) -> Finding:
     """Return what is known of the differences between a board's rows, for a caller who sees `release` of it."""
-    if release.level < Level.SCORES:
+    if release.level < gate.Level.SCORES:
         reason = "The feedback level of this benchmark shows no significance."
-        return Finding(_untested_document(None, None, reason), rows)
-    ids, untested = tested_of(db, board, rows)
+        return Finding(_document(None, None, reason), rows)
+    ids, untested = ranking.tested_of(db, board, rows)
     question = board_question(db, board, rows, ids)
-    name, selection = comparison_id(question), selection_of(board, question)
+    name, selection = ranking.comparison_id(question), selection_of(board, question)
     comparison = _comparison(db, board, name, ids)
     if comparison is None:
         pending = _pending(db, benchmark, board, name)
-        document = _tested_document(name, selection) if pending else _untested_document(name, selection, NOT_TESTED)
-        return Finding(document, rows, untested)
-    document = _answered_document(name, selection, comparison)
+        return Finding(_document(name, selection, None if pending else NOT_TESTED), rows, untested)
+    document = _document(name, selection)
+    # one of fewer than two tested rows has no test and no units
+    document |= {"pending": False, "pairs": len(comparison["pairs"])}
+    document |= {"test": comparison.get("test"), "unit": comparison.get("units")}
     if comparison["pairs"]:
-        counts = _counts_shown(benchmark, board, release.level)
+        # the number of units of a share could tell which documents are in it
+        counts = config.counts_shown(benchmark, board.revision, release.level)
+        counts = counts and (board.share is None or release.level is gate.Level.GOLD)
         shown = gate.comparison_view(release.level, comparison, by_part=not release.hidden, counts=counts)
         document["unit_count"] = shown.get("unit_count")
         # a board has no column of p for other parts
-        document["notes"] = [each.replace(OTHER_PARTS, "") for each in shown["notes"] if each != ROUNDED]
+        document["notes"] = [each.replace(notes.OTHER_PARTS, "") for each in shown["notes"] if each != ROUNDED]
     untested |= {each["name"]: each["reason"] for each in comparison["untested"]}
-    rows = with_significance(rows, comparison)
+    rows = ranking.with_significance(rows, comparison)
     for row in rows:
         if not row.tested:
             untested.setdefault(row.entry.id, NO_SCORE if row.entry.value is None else BELOW)
     return Finding(document, rows, untested, _intervals(comparison))
 
 
-def comparison_behind(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[str, Mapping[str, Json] | None]:
+def comparison_behind(
+    db: Connection, board: Board, rows: Sequence[ranking.BoardRow]
+) -> tuple[str, Mapping[str, Json] | None]:
     """Return the id of the comparison of a board's rows, and its document if there is one."""
-    ids, _ = tested_of(db, board, rows)
-    name = comparison_id(board_question(db, board, rows, ids))
+    ids, _ = ranking.tested_of(db, board, rows)
+    name = ranking.comparison_id(board_question(db, board, rows, ids))
     return name, _comparison(db, board, name, ids)
 
 
-def _counts_shown(benchmark: Benchmark, board: Board, level: Level) -> bool:
-    """Return whether the number of units is shown; that of a share could tell which documents are in it."""
-    return counts_shown(benchmark, board.revision, level) and (board.share is None or level is Level.GOLD)
-
-
-def _untested_document(name: str | None, selection: str | None, reason: str) -> BoardSignificance:
-    return BoardSignificance(
-        pending=False, test=None, alternative=None, unit=None, unit_count=None, notes=[], correction=None, alpha=None,
-        pairs=None, first_rows=TESTED, comparison=name, selection=selection, reason=reason,
+def _document(name: str | None, selection: str | None, reason: str | None = None) -> leaderboards.BoardSignificance:
+    """Return how every board is tested, or why it is not; its law, units and pairs are not known yet."""
+    how, tested = ranking.BOARD_SETTINGS, reason is None
+    return leaderboards.BoardSignificance(
+        pending=tested, test=None, alternative=how.alternative if tested else None, unit=None, unit_count=None,
+        notes=[], correction=how.correction if tested else None, alpha=how.alpha if tested else None, pairs=None,
+        first_rows=ranking.TESTED, comparison=name, selection=selection, reason=reason,
     )  # fmt: skip
 
 
-def _tested_document(name: str, selection: str) -> BoardSignificance:
-    """Return how every board is tested; its law, units and pairs are not known yet."""
-    how = BOARD_SETTINGS
-    return BoardSignificance(
-        pending=True, test=None, alternative=how.alternative, unit=None, unit_count=None, notes=[],
-        correction=how.correction, alpha=how.alpha, pairs=None, first_rows=TESTED, comparison=name,
-        selection=selection, reason=None,
-    )  # fmt: skip
-
-
-def _answered_document(name: str, selection: str, comparison: Mapping[str, Json]) -> BoardSignificance:
-    """Return how a board was tested; one of fewer than two tested rows has no test and no units."""
-    document = _tested_document(name, selection)
-    document["pending"] = False
-    document["pairs"] = len(comparison["pairs"])
-    document["test"] = comparison.get("test")
-    document["unit"] = comparison.get("units")
-    return document
-
-
-def _intervals(comparison: Mapping[str, Json]) -> dict[str, Interval | None]:
+def _intervals(comparison: Mapping[str, Json]) -> dict[str, common.Interval | None]:
     """Return the intervals of the rows that were compared; a single row was not."""
     known = {system["name"]: system["ci"] for system in comparison["systems"] if "ci" in system}
-    return {name: ci and Interval(low=ci["low"], high=ci["high"]) for name, ci in known.items()}
+    return {name: ci and common.Interval(low=ci["low"], high=ci["high"]) for name, ci in known.items()}
 
 
 def _comparison(db: Connection, board: Board, name: str, ids: Sequence[str]) -> Mapping[str, Json] | None:
@@ -472,7 +428,7 @@ def _comparison(db: Connection, board: Board, name: str, ids: Sequence[str]) -> 
             "systems": [{"name": each} for each in ids], "pairs": [], "rank_ranges": [], "clusters": None,
             "untested": [],
         }  # fmt: skip
-    for key in (board.key, _unfrozen(board)):
+    for key in (board.key, replace(board, until=None).key):  # right after freezing it has the same rows
         kept = boards.get(db, board.benchmark_id, board.revision.number, key)
         if kept is not None and kept.body["id"] == name and kept.body["comparison"]:
             return kept.body["comparison"]
@@ -483,12 +439,7 @@ def _comparison(db: Connection, board: Board, name: str, ids: Sequence[str]) -> 
     return answer
 
 
-def _unfrozen(board: Board) -> str:
-    """Return the key of the same board as it is now: right after freezing it has the same rows."""
-    return replace(board, until=None).key
-
-
-def _pending(db: Connection, benchmark: Benchmark, board: Board, name: str) -> bool:
+def _pending(db: Connection, benchmark: benchmarks.Benchmark, board: Board, name: str) -> bool:
     """Return whether a worker is going to compare these rows."""
     asked = comparisons.get(db, name)
     if asked is not None:
@@ -498,6 +449,9 @@ def _pending(db: Connection, benchmark: Benchmark, board: Board, name: str) -> b
     number = board.revision.number
     if boards.unfinished_run(db, board.benchmark_id, number) is None:
         return False
-    live = _unfrozen(board)
-    standard = {each.key for each in standard_boards(board_of(db, benchmark, revision=number, share=board.share))}
+    live = replace(board, until=None).key
+    standard = {
+        each.key
+        for each in ranking.standard_boards(ranking.board_of(db, benchmark, revision=number, share=board.share))
+    }
     return live in standard or boards.get(db, board.benchmark_id, number, live) is not None

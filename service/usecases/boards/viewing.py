@@ -1,5 +1,8 @@
 """Boards as views: how a caller sees one, and its bytes, kept under what they depend on.
 
+Scores are shown at once, significance as soon as a worker has compared the rows. The matrix is the score that ranks, of
+every row in every part. All scores of the rows are a line for each score of each part, in pages of whole rows.
+
 What of a board's figures is shown depends on its revision: one with gold too near to that of another one is not. Boards
 that are ready to send stand in a cache, bounded in memory.
 """
@@ -10,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import Lock
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,51 +22,51 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context, LruCache
-from service.contract.leaderboards import BoardQuery
+from service.contract import common, leaderboards
+from service.contract.leaderboards import BoardQuery, LeaderboardRow
 from service.policy import figures, gate
-from service.policy.figures import Release, chosen_share, not_shown, release_of, require_own_pick, shown_share, step_of
-from service.policy.gate import Level
-from service.requests import MACRO, PRIVATE
-from service.store import benchmarks, boards, revisions
+from service.policy.figures import Release
+from service.render import render_leaderboard, render_matrix
+from service.requests import MACRO, POOLED, PRIVATE
+from service.store import benchmarks, boards, database, revisions
 from service.store.benchmarks import Benchmark
-from service.store.boards import RowDetails
-from service.store.database import Store
-from service.store.revisions import Revision
 from service.store.score_records import finite
 from service.store.submissions import BoardEntry
 from service.usecases.access import benchmark_of, item_number
-from service.usecases.boards.board import Board, board_of, track_means
-from service.usecases.runs import View, board_name, changed, etag_of, wait_for
-from service.usecases.scoring.config import scoring_config
-from service.usecases.scoring.shares import golds_of, sizes_of
+from service.usecases.boards import compare, ranking
+from service.usecases.boards.ranking import Board, BoardRow
+from service.usecases.runs import Page, View, board_name, changed, etag_of, moment, wait_for
+from service.usecases.scoring import config, part_scorer, shares
+from treescore.core.arrays import FloatArray
+from treescore.evaluation.report import charged_figure
 from treescore.render.forms import Rendered
 
 
-def release_of_board(db: Connection, benchmark: Benchmark, board: Board, level: Level) -> Release:
+def release_of_board(db: Connection, benchmark: Benchmark, board: Board, level: gate.Level) -> Release:
     """Return what a caller of this level sees of the figures of a board."""
-    sizes = sizes_of(db, benchmark, board.revision.id, board.parts, board.share)
+    sizes = shares.sizes_of(db, benchmark, board.revision.id, board.parts, board.share)
     scoring = board.scoring
-    return release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes, board.tracks).on_board()
+    return figures.release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes, board.tracks).on_board()
 
 
 def release_of_revision(
-    db: Connection, benchmark: Benchmark, revision: Revision, level: Level, share: str | None
+    db: Connection, benchmark: Benchmark, revision: revisions.Revision, level: gate.Level, share: str | None
 ) -> Release:
     """Return what a caller of this level sees of the figures of the caller's own submissions, in a share."""
-    scoring = scoring_config(revision.scoring)
-    sizes = sizes_of(db, benchmark, revision.id, revisions.parts_of(db, revision.id), share)
-    return release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes)
+    scoring = config.scoring_config(revision.scoring)
+    sizes = shares.sizes_of(db, benchmark, revision.id, revisions.parts_of(db, revision.id), share)
+    return figures.release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes)
 
 
-def revision_shown(db: Connection, benchmark: Benchmark, level: Level, number: int, share: str | None) -> bool:
+def revision_shown(db: Connection, benchmark: Benchmark, level: gate.Level, number: int, share: str | None) -> bool:
     """Return whether a level shows the figures of a share under a revision that is or was active."""
-    if level >= Level.ITEMS or benchmark.active_revision in (None, number):
+    if level >= gate.Level.ITEMS or benchmark.active_revision in (None, number):
         return True
-    golds = golds_of(db, benchmark, share)
+    golds = shares.golds_of(db, benchmark, share)
     return number not in figures.hidden_revisions(benchmark.active_revision or 0, golds)
 
 
-def require_board(db: Connection, benchmark: Benchmark, board: Board, level: Level) -> None:
+def require_board(db: Connection, benchmark: Benchmark, board: Board, level: gate.Level) -> None:
     """Refuse figures of a board, or of a comparison behind one, that a caller of this level does not see.
 
     Raises:
@@ -72,7 +75,7 @@ def require_board(db: Connection, benchmark: Benchmark, board: Board, level: Lev
     release_of_board(db, benchmark, board, level).require(board.score, board.part)
     number = board.revision.number
     if not revision_shown(db, benchmark, level, number, board.share):
-        raise not_shown(
+        raise figures.not_shown(
             f"Figures under revision {number} are shown from feedback level items on: its gold differs from that of "
             f"a later one in fewer than {figures.LEAST_SENTENCES} sentences, or it is not known in how many, or in its "
             "parts, some of which are small."
@@ -80,24 +83,24 @@ def require_board(db: Connection, benchmark: Benchmark, board: Board, level: Lev
 
 
 MOST_BYTES = 64 * 2**20
-_CACHES: WeakKeyDictionary[Store, LruCache[View]] = WeakKeyDictionary()
+_CACHES: WeakKeyDictionary[database.Store, LruCache[View]] = WeakKeyDictionary()
 _LOCK = Lock()
 
 
-def cache_of(store: Store) -> LruCache[View]:
+def cache_of(store: database.Store) -> LruCache[View]:
     """Return the views of a store's boards, by what their bytes depend on."""
     with _LOCK:
         return _CACHES.setdefault(store, LruCache[View](MOST_BYTES, lambda view: len(view.content)))
 
 
-def row_details(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, RowDetails]:
+def row_details(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, boards.RowDetails]:
     """Return what rows show of their submissions; the intervals of a track are those of its comparison."""
     number, layout, private = board.revision.number, board.layout, board.share == PRIVATE
     part = MACRO if board.track is not None else board.ranking_part
     details = boards.details(db, ids, number, layout, part, board.score, private=private)
     if board.track is None:
         return details
-    means = track_means(db, board, ids, private=private)
+    means = ranking.track_means(db, board, ids, private=private)
     scores = {
         each: dict(zip(layout.addresses, map(finite, values.tolist()), strict=True)) for each, values in means.items()
     }
@@ -162,7 +165,7 @@ class Viewer:
         share: which is shown without a choice; None where the test set is not split.
     """
 
-    level: Level
+    level: gate.Level
     step: float | None
     until: datetime | None
     named: bool
@@ -178,9 +181,9 @@ def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
     level = gate.level_of(benchmark, caller, now)
     frozen_at = benchmark.frozen_at
     until = None if caller.organiser or frozen_at is None or now < frozen_at else frozen_at
-    step = step_of(benchmark) if level is Level.ROUNDED else None
+    step = figures.step_of(benchmark) if level is gate.Level.ROUNDED else None
     named = caller.organiser or not benchmark.leaderboard["anonymous"]
-    share = shown_share(benchmark, until or now)
+    share = figures.shown_share(benchmark, until or now)
     return Viewer(level, step, until, named=named, held=caller.organiser, share=share)
 
 
@@ -222,9 +225,9 @@ def sheet_view(context: Context, caller: Caller, slug: str, sheet: Sheet, query:
     form = query.format or "json"
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
-    require_own_pick(benchmark, caller, query.pick)
+    figures.require_own_pick(benchmark, caller, query.pick)
     viewer = viewer_of(benchmark, caller, context.now())
-    share = chosen_share(benchmark, query.split, viewer.share, organiser=caller.organiser)
+    share = figures.chosen_share(benchmark, query.split, viewer.share, organiser=caller.organiser)
     early = share == PRIVATE and viewer.share != PRIVATE
     viewer = replace(viewer, share=share)
     cache = cache_of(context.store)
@@ -256,7 +259,7 @@ def _built(context: Context, sheet: Sheet, benchmark: Benchmark, viewer: Viewer,
     """Read the board, from one state of the store unless it keeps changing."""
     for _ in range(ONE_STATE):
         with context.store.read() as db:
-            board = board_of(
+            board = ranking.board_of(
                 db, benchmark, score=query.score, pick=query.pick, revision=query.revision, part=query.part,
                 until=viewer.until, held=viewer.held, share=viewer.share,
             )  # fmt: skip
@@ -267,3 +270,303 @@ def _built(context: Context, sheet: Sheet, benchmark: Benchmark, viewer: Viewer,
         benchmark = after
     body = orjson.dumps(document)
     return View(body, etag_of(body), not document.get("significance", {}).get("pending"), next=document["next"])
+
+
+MOST_ROWS = 2000
+"""Maximum number of rows in one answer."""
+
+
+def leaderboard(context: Context, caller: Caller, slug: str, query: leaderboards.LeaderboardQuery) -> View:
+    """Return the board, ready to send; see `sheet_view`."""
+    return sheet_view(context, caller, slug, BOARD_SHEET, query)
+
+
+def board_document(
+    db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, start: int
+) -> leaderboards.Leaderboard:
+    """Return the whole answer, with rows after the first `start`.
+
+    Raises:
+        Forbidden: the viewer's level does not show the score, the part or the revision.
+    """
+    release, rows = _shown(db, benchmark, board, viewer)
+    finding = compare.significance_of(db, benchmark, board, rows, release)
+    shown = replace(finding, rows=finding.rows[start : start + MOST_ROWS])
+    return leaderboards.Leaderboard(
+        **_sheet(benchmark, board, viewer, release, rows, start),
+        parts=board.chosen_names,
+        significance=finding.document,
+        scores=[address for address in board.scoring.addresses if address in release.listed],
+        rows=_board_rows(db, board, shown, viewer, release),
+    )
+
+
+def _sheet(
+    benchmark: Benchmark, board: Board, viewer: Viewer, release: Release, rows: Sequence[BoardRow], start: int
+) -> leaderboards.Sheet:
+    """Return what the documents of a leaderboard and of a matrix have in common."""
+    stop = start + MOST_ROWS
+    return leaderboards.Sheet(
+        benchmark=benchmark.id,
+        title=benchmark.title,
+        revision=board.revision.number,
+        active=board.active,
+        score=board.score,
+        higher_is_better=board.scored_by[1].higher_is_better,
+        one_sided=board.scored_by[1].one_sided,
+        part=board.part,
+        pick=board.pick,
+        split=board.share,
+        feedback=release.level.name.lower(),
+        rounding=viewer.step,
+        anonymous=not viewer.named,
+        frozen=viewer.until is not None,
+        as_of=_as_of(viewer, rows),
+        total_rows=len(rows),
+        next=str(stop) if stop < len(rows) else None,
+    )
+
+
+def _shown(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer) -> tuple[Release, Sequence[BoardRow]]:
+    """Return what of a board is released to a viewer, and its rows."""
+    release = release_of_board(db, benchmark, board, viewer.level)
+    if viewer.level < gate.Level.ROUNDED:
+        return release, []
+    require_board(db, benchmark, board, viewer.level)
+    return release, ranking.rows_of(db, board, release.ranking)
+
+
+def _as_of(viewer: Viewer, rows: Sequence[BoardRow]) -> str | None:
+    """Return when the board was frozen, else when the newest of its rows was scored: not what is unpicked."""
+    scored = (gate.whole_second(row.entry.finished_at) for row in rows if row.entry.finished_at is not None)
+    return moment(viewer.until or max(scored, default=None))
+
+
+def _board_rows(
+    db: Connection, board: Board, finding: compare.Finding, viewer: Viewer, release: Release
+) -> list[LeaderboardRow]:
+    ids = [each for row in finding.rows for each in {row.entry.id, *row.entry.runs}]
+    details = row_details(db, board, ids)
+    missing = missing_parts_of(db, board, (row.entry for row in finding.rows))
+    parts = board.chosen_names
+    team_ids = {row.entry.team_id for row in finding.rows if row.entry.team_id is not None}
+    names = benchmarks.team_names(db, board.benchmark_id, team_ids) if viewer.named else {}
+    considered = compare.numbers_considered(db, board, finding.rows) if release.level >= gate.Level.SCORES else {}
+    charged = _charged(db, board, finding, release)
+    documents = []
+    for row in finding.rows:
+        covered = part_scorer.coverage_of(row.entry.covered, board.parts, frozenset(parts))
+        document = _row(board, row, ranking.system_details(row.entry, details), names, finding)
+        document["considered"] = considered.get(row.entry.id)
+        if row.entry.id in charged:
+            document["reason"] = f"{document['reason']}. {charged[row.entry.id]}"
+        document["covered"] = None if covered is None else str(covered)
+        lacks = missing_of_row(parts, row.entry, missing)
+        document["missing_parts"], document["scored_parts"] = lacks["missing_parts"], lacks["scored_parts"]
+        documents.append(cast("LeaderboardRow", gate.row_view(release, document)))
+    return documents
+
+
+def _charged(db: Connection, board: Board, finding: compare.Finding, release: Release) -> dict[str, str]:
+    """Return what rows would have that rank last for what they lack; nothing where a ladder holds other scores."""
+    entry, score = board.scored_by
+    if release.level < gate.Level.SCORES or board.ladder or not entry.leaves_out:
+        return {}
+    entries = [row.entry for row in finding.rows if row.entry.ranks_last and row.entry.id in finding.untested]
+    entries = [entry for entry in entries if entry.value is not None][: ranking.TESTED + ranking.MOST_BASELINES]
+    found = compare.charged_scores(db, board, entries) if entries else {}
+    return {
+        name: f"With `errors: zero`, which charges them, it has {charged_figure(value, percent=score.is_share)}."
+        for name, value in found.items()
+    }
+
+
+def _row(
+    board: Board, row: BoardRow, details: boards.RowDetails, names: Mapping[str, str], finding: compare.Finding
+) -> LeaderboardRow:
+    entry = row.entry
+    return LeaderboardRow(
+        rank=row.rank,
+        rank_interval=row.rank_interval,
+        cluster=row.cluster,
+        role=entry.role,
+        **ranking.named(entry, names, details.name),
+        submission=entry.id,
+        links=ranking.links_document(details.links) if entry.team_id is None or entry.team_id in names else None,
+        created_at=moment(details.created_at),
+        score=details.scores.get(board.score),
+        scores=details.scores,
+        covered=None,
+        missing_parts=None,
+        scored_parts=None,
+        ci95=finding.intervals.get(entry.id, _interval(details)),
+        p_next=row.p_next,
+        detectable=row.detectable,
+        considered=None,
+        runs=leaderboards.RowRuns(count=len(entry.runs), sd=entry.spread) if entry.runs else None,
+        tested=row.tested,
+        reason=finding.untested.get(entry.id),
+    )
+
+
+def _interval(details: boards.RowDetails) -> common.Interval | None:
+    if details.interval is None:
+        return None
+    return common.Interval(low=details.interval.low, high=details.interval.high)
+
+
+BOARD_SHEET = Sheet("leaderboard", leaderboards.SHEET_FORMATS, board_document, render_leaderboard)
+
+
+def matrix(context: Context, caller: Caller, slug: str, query: leaderboards.MatrixQuery) -> View:
+    """Return the matrix of a board, ready to send; see `sheet_view`."""
+    return sheet_view(context, caller, slug, MATRIX_SHEET, query)
+
+
+def matrix_document(
+    db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, start: int
+) -> leaderboards.Matrix:
+    """Return the whole answer, with rows after the first `start`.
+
+    Raises:
+        Forbidden: the viewer's level does not show the score, the part or the revision.
+    """
+    release, rows = _shown(db, benchmark, board, viewer)
+    return leaderboards.Matrix(
+        **_sheet(benchmark, board, viewer, release, rows, start),
+        parts=_matrix_parts(benchmark, board, viewer.level),
+        hidden=[name for name in board.chosen_names if name in release.hidden],
+        rows=_matrix_rows(db, board, viewer, release, rows[start : start + MOST_ROWS]),
+    )
+
+
+def _matrix_parts(benchmark: Benchmark, board: Board, level: gate.Level) -> list[leaderboards.MatrixPart]:
+    counts = config.counts_shown(benchmark, board.revision, level)
+    return [
+        leaderboards.MatrixPart(
+            name=part.name, sentences=part.sentences if counts else None, words=part.words if counts else None
+        )
+        for part in board.chosen_parts
+    ]
+
+
+def _matrix_rows(
+    db: Connection, board: Board, viewer: Viewer, release: Release, rows: Sequence[BoardRow]
+) -> list[leaderboards.MatrixRow]:
+    ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
+    details = row_details(db, board, ids)
+    missing = missing_parts_of(db, board, (row.entry for row in rows))
+    values = _part_values(db, board, ids)
+    parts = board.chosen_names
+    members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
+    names = benchmarks.team_names(db, board.benchmark_id, members) if viewer.named else {}
+    documents = []
+    for row in rows:
+        entry = row.entry
+        shown = ranking.system_details(entry, details)
+        document = leaderboards.MatrixRow(
+            rank=row.rank,
+            role=entry.role,
+            **ranking.named(entry, names, shown.name),
+            submission=entry.id,
+            score=shown.scores.get(board.score),
+            values=_means([values[run] for run in entry.runs or (entry.id,) if run in values], len(parts)),
+            **missing_of_row(parts, entry, missing),
+        )
+        documents.append(cast("leaderboards.MatrixRow", gate.matrix_row_view(release, document, parts)))
+    return documents
+
+
+def _part_values(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, FloatArray]:
+    """Return the score that ranks in each chosen part, (parts,), of submissions with a record."""
+    layout, private = board.layout, board.share == PRIVATE
+    chosen, column = [layout.row(name) for name in board.chosen_names], layout.column(board.score)
+    found = boards.part_figures(db, ids, board.revision.number, layout, private=private)
+    return {each: values[chosen, column] for each, values in found.items()}
+
+
+def _means(of_runs: Sequence[FloatArray], parts: int) -> list[float | None]:
+    """Return the scores of the parts, of several training runs their means; None where that of one is undefined."""
+    if not of_runs:
+        return [None] * parts
+    return [finite(value) for value in np.mean(of_runs, axis=0).tolist()]
+
+
+MATRIX_SHEET = Sheet("matrix", leaderboards.SHEET_FORMATS, matrix_document, render_matrix)
+
+
+MOST_SCORE_LINES = 50_000
+"""Maximum number of lines in one answer, unless one row has more: the server keeps an answer until it is sent."""
+
+
+def list_scores(context: Context, caller: Caller, slug: str, query: leaderboards.ScoresQuery) -> Page:
+    """Return a page of the scores of a board's rows, as the caller sees them; below level `rounded` it is empty.
+
+    Raises:
+        NotFound: unknown benchmark, revision or part.
+        Unprocessable: unknown score, or a share of a test set that is not split.
+        Forbidden: the benchmark does not show the score, the part, the revision or the share, or not with another pick.
+    """
+    with context.store.read() as db:
+        benchmark = benchmark_of(db, slug, caller)
+        figures.require_own_pick(benchmark, caller, query.pick)
+        viewer = viewer_of(benchmark, caller, context.now())
+        share = figures.chosen_share(benchmark, query.split, viewer.share, organiser=caller.organiser)
+        board = ranking.board_of(
+            db, benchmark, score=query.score, pick=query.pick, revision=query.revision, part=query.part,
+            until=viewer.until, held=viewer.held, share=share,
+        )  # fmt: skip
+        if viewer.level < gate.Level.ROUNDED:
+            return Page([])
+        require_board(db, benchmark, board, viewer.level)
+        release = release_of_board(db, benchmark, board, viewer.level)
+        shown = _shown_parts(board, release)
+        start = item_number(query.cursor)
+        stop = start + max(1, MOST_SCORE_LINES // max(1, len(shown) * len(release.listed)))
+        rows = ranking.rows_of(db, board, release.ranking)
+        lines = _lines(db, board, viewer, release, rows[start:stop])
+    return Page(lines, str(stop) if stop < len(rows) else None)
+
+
+def _shown_parts(board: Board, release: Release) -> list[str]:
+    """Return what has scores on a board: its parts, and what stands for several of them."""
+    names = board.chosen_names
+    if board.track is not None and board.part is not None:
+        names.append(board.part)
+    elif board.part in (MACRO, POOLED):
+        names += [*board.tracks, MACRO, POOLED]
+    return [name for name in names if name not in release.hidden]
+
+
+def _lines(
+    db: Connection, board: Board, viewer: Viewer, release: Release, rows: Sequence[BoardRow]
+) -> list[Mapping[str, object]]:
+    ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
+    known = boards.part_figures(db, ids, board.revision.number, board.layout, private=board.share == PRIVATE)
+    members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
+    names = benchmarks.team_names(db, board.benchmark_id, members) if viewer.named else {}
+    makers = {name: _maker(board, name) for name in _shown_parts(board, release)}
+    addresses = board.layout.addresses
+    lines: list[Mapping[str, object]] = []
+    for row in rows:
+        found = [known[run] for run in row.entry.runs or (row.entry.id,) if run in known]
+        if not found:
+            continue
+        head = {
+            "submission": row.entry.id,
+            "team": row.entry.team_id if row.entry.team_id in names else None,
+            "team_name": names.get(row.entry.team_id or ""),
+        }
+        for name, scores_of in makers.items():
+            values = np.mean([scores_of(each) for each in found], axis=0)
+            scores = dict(zip(addresses, values.tolist(), strict=True))
+            lines += ({**head, "part": name, **line} for line in gate.score_lines(release, name, scores))
+    return lines
+
+
+def _maker(board: Board, name: str) -> Callable[[FloatArray], FloatArray]:
+    """Return what takes all scores of a part, a track, POOLED or MACRO, (addresses,), out of figures."""
+    if name in board.tracks:
+        return ranking.track_of(board, name)
+    row = board.layout.row(name)
+    return lambda figures: figures[row]

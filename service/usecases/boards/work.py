@@ -14,33 +14,15 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from service import logs, monitoring, queue, requests
 from service.caller import new_id, principal_of
 from service.context import Context
-from service.logs import Log
-from service.monitoring import BOARDS, span
 from service.policy.figures import rank_value, shares_of, shown_share
-from service.queue import BULK
-from service.requests import PUBLIC
 from service.store import benchmarks, boards, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
-from service.store.boards import BoardBody, BoardComparison, BoardRun, RequestedBoard
-from service.store.submissions import BoardEntry
-from service.usecases.boards.board import (
-    Board,
-    BoardRow,
-    board_of,
-    comparison_id,
-    entry_with_values,
-    picked,
-    ranked,
-    rows_of,
-    standard_boards,
-    team_key,
-    tested_of,
-)
+from service.usecases.boards import ranking
 from service.usecases.boards.compare import board_question, compare_submissions
 from service.usecases.runs import Ending, Failure, Progress, QueuedRun
-from service.usecases.scoring.config import scoring_config
 
 BOARD_KIND = "board"
 HOLD = timedelta(seconds=30)
@@ -52,7 +34,7 @@ NAMED = 1000
 MOST_ASKED = 16
 """Maximum number of boards whose comparisons are kept up to date for one revision, and for each share of a split."""
 
-log = Log("boards")
+log = logs.Log("boards")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +44,8 @@ class _Compared:
     `new` are the submissions that the comparison before this one did not have.
     """
 
-    board: Board
-    body: BoardBody
+    board: ranking.Board
+    body: boards.BoardBody
     fresh: bool
     new: frozenset[str]
 
@@ -81,18 +63,20 @@ def schedule_board_comparison(db: Connection, context: Context, benchmark_id: st
     benchmark = benchmarks.get(db, benchmark_id)
     if benchmark is None or benchmark.active_revision is None or benchmark.deleted_at is not None:
         return ()
-    board = BoardRun(benchmark_id, benchmark.active_revision)
+    board = boards.BoardRun(benchmark_id, benchmark.active_revision)
     arriving = submissions.under_way(db, benchmark_id)
     unfinished = boards.unfinished_run(db, *board)
     if unfinished is not None:
-        return () if arriving or not runs.let_begin(db, unfinished) else (QueuedRun(unfinished, BULK),)
+        return () if arriving or not runs.let_begin(db, unfinished) else (QueuedRun(unfinished, queue.BULK),)
     now = context.now()
     run_id = new_id("brd", now)
-    hold = _longest_hold(boards.last_seconds(db, board)) if arriving else None
-    not_before = None if hold is None else now + hold
-    runs.add(db, run_id, BOARD_KIND, BULK, now, principal_of(benchmark_id), not_before=not_before)
+    not_before = None
+    if arriving:  # workers spend at most a fifth of their time on one board
+        hold = HOLD_RUNS * timedelta(seconds=boards.last_seconds(db, board))
+        not_before = now + min(max(HOLD, hold), runs.LONGEST_HOLD)
+    runs.add(db, run_id, BOARD_KIND, queue.BULK, now, principal_of(benchmark_id), not_before=not_before)
     boards.set_run(db, board, run_id)
-    return () if arriving else (QueuedRun(run_id, BULK),)
+    return () if arriving else (QueuedRun(run_id, queue.BULK),)
 
 
 def let_board_begin(db: Connection, benchmark_id: str) -> Sequence[QueuedRun]:
@@ -101,12 +85,7 @@ def let_board_begin(db: Connection, benchmark_id: str) -> Sequence[QueuedRun]:
     if benchmark is None or benchmark.active_revision is None or submissions.under_way(db, benchmark_id):
         return ()
     held = boards.unfinished_run(db, benchmark_id, benchmark.active_revision)
-    return () if held is None or not runs.let_begin(db, held) else (QueuedRun(held, BULK),)
-
-
-def _longest_hold(last_seconds: float) -> timedelta:
-    """Return how long a comparison waits for submissions: workers spend at most a fifth of their time on one board."""
-    return min(max(HOLD, HOLD_RUNS * timedelta(seconds=last_seconds)), runs.LONGEST_HOLD)
+    return () if held is None or not runs.let_begin(db, held) else (QueuedRun(held, queue.BULK),)
 
 
 def board_changed(db: Connection, context: Context, benchmark_id: str) -> Sequence[QueuedRun]:
@@ -115,15 +94,15 @@ def board_changed(db: Connection, context: Context, benchmark_id: str) -> Sequen
     return schedule_board_comparison(db, context, benchmark_id)
 
 
-def keep_asked(db: Connection, board: Board, now: datetime) -> None:
+def keep_asked(db: Connection, board: ranking.Board, now: datetime) -> None:
     """Keep the comparison of a board up to date from now on, because a caller has asked for it."""
     number = board.revision.number
     known = boards.keys(db, board.benchmark_id, number)
     if board.key in known or len(known) >= MOST_ASKED * (2 if board.share else 1):
         return
-    asked = RequestedBoard(score=board.score, part=board.part, pick=board.pick)
-    body = BoardBody(id=None, question=None, asked=asked, untested={}, comparison=None)
-    boards.save(db, board.benchmark_id, number, board.key, BoardComparison(None, 0, body), now)
+    asked = boards.RequestedBoard(score=board.score, part=board.part, pick=board.pick)
+    body = boards.BoardBody(id=None, question=None, asked=asked, untested={}, comparison=None)
+    boards.save(db, board.benchmark_id, number, board.key, boards.BoardComparison(None, 0, body), now)
 
 
 def work(context: Context, run: runs.Run, progress: Progress) -> Ending:
@@ -140,16 +119,12 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending:
     compared: list[_Compared] = []
     for board, asked in to_compare:
         progress.note(len(compared), len(to_compare), f"comparing {board.score}")
-        with span("comparing", score=board.score):
+        with monitoring.span("comparing", score=board.score):
             compared.append(_compared(context, board, asked))
-    progress.measures(_metric_of(board) for board, _ in to_compare)
+    progress.measures(board.scored_by[0].metric.name for board, _ in to_compare)
     ending = _ending(context, run, benchmark, board_run.revision, known, compared)
     new = frozenset().union(*(each.new for each in compared))
     return replace(ending, after=lambda: _note_new(context, board_run, new, before))
-
-
-def _metric_of(board: Board) -> str:
-    return scoring_config(board.revision.scoring).score(board.score)[0].metric.name
 
 
 def fail(context: Context, run: runs.Run, _failure: Failure) -> Ending:
@@ -168,22 +143,24 @@ def fail(context: Context, run: runs.Run, _failure: Failure) -> Ending:
 
 def _boards_to_compare(
     db: Connection, context: Context, benchmark: Benchmark, revision: int
-) -> list[tuple[Board, RequestedBoard | None]]:
+) -> list[tuple[ranking.Board, boards.RequestedBoard | None]]:
     """Return the boards to compare, standard and requested ones, each also as it was frozen, with the request.
 
     Of a split test set the boards of both shares are compared at all times, so that closing needs no work.
     """
     shares = shares_of(benchmark)
-    standard = board_of(db, benchmark, revision=revision)
-    live: dict[str, tuple[Board, RequestedBoard | None]] = {
-        board.key: (board, None) for share in shares for board in standard_boards(replace(standard, share=share))
+    standard = ranking.board_of(db, benchmark, revision=revision)
+    live: dict[str, tuple[ranking.Board, boards.RequestedBoard | None]] = {
+        board.key: (board, None)
+        for share in shares
+        for board in ranking.standard_boards(replace(standard, share=share))
     }
     for key in boards.keys(db, benchmark.id, revision):
         kept = boards.get(db, benchmark.id, revision, key)
         asked = None if kept is None else kept.body["asked"]
         # a track may be gone since
         if asked is not None and key not in live and standard.has_part(asked["part"]):
-            board = board_of(db, benchmark, revision=revision, **asked)
+            board = ranking.board_of(db, benchmark, revision=revision, **asked)
             live |= {each.key: (each, asked) for each in (replace(board, share=share) for share in shares)}
     frozen_at = benchmark.frozen_at
     if frozen_at is None or context.now() < frozen_at:
@@ -193,14 +170,16 @@ def _boards_to_compare(
     return [*live.values(), *frozen]
 
 
-def _compared(context: Context, board: Board, asked: RequestedBoard | None) -> _Compared:
+def _compared(context: Context, board: ranking.Board, asked: boards.RequestedBoard | None) -> _Compared:
     """Compare the rows of a board, unless the stored comparison is of the same rows."""
     with context.store.read() as db:
-        rows = rows_of(db, board)
-        ids, untested = tested_of(db, board, rows)
+        rows = ranking.rows_of(db, board)
+        ids, untested = ranking.tested_of(db, board, rows)
         question = board_question(db, board, rows, ids)
         kept = boards.get(db, board.benchmark_id, board.revision.number, board.key)
-    body = BoardBody(id=comparison_id(question), question=question, asked=asked, untested=untested, comparison=None)
+    body = boards.BoardBody(
+        id=ranking.comparison_id(question), question=question, asked=asked, untested=untested, comparison=None
+    )
     fresh = kept is None or kept.body["id"] != body["id"]
     if kept is not None and not fresh:
         body["comparison"] = kept.body["comparison"]
@@ -209,7 +188,7 @@ def _compared(context: Context, board: Board, asked: RequestedBoard | None) -> _
     return _Compared(board, body, fresh=fresh, new=_new_of(ids, kept))
 
 
-def _new_of(ids: Sequence[str], kept: BoardComparison | None) -> frozenset[str]:
+def _new_of(ids: Sequence[str], kept: boards.BoardComparison | None) -> frozenset[str]:
     if kept is None:
         return frozenset(ids)
     before = kept.body["question"]
@@ -228,11 +207,11 @@ def _ending(
             return ()
         boards.remove(db, seen.id, revision, known)
         for each in compared:
-            comparison = BoardComparison(run.id, seen.board_version, each.body)
+            comparison = boards.BoardComparison(run.id, seen.board_version, each.body)
             boards.save(db, seen.id, revision, each.board.key, comparison, now)
         # counting the private share's comparisons early would tell that its rows differ
         counted = shown_share(current, now)
-        if any(each.fresh and each.board.share in (PUBLIC, counted) for each in compared):
+        if any(each.fresh and each.board.share in (requests.PUBLIC, counted) for each in compared):
             benchmarks.touch_board(db, seen.id)
         if current.board_version == seen.board_version:
             return ()
@@ -241,7 +220,7 @@ def _ending(
     return Ending(runs.SUCCEEDED, save, lock=seen.id)
 
 
-def _note_new(context: Context, board: BoardRun, new: frozenset[str], before: datetime | None) -> None:
+def _note_new(context: Context, board: boards.BoardRun, new: frozenset[str], before: datetime | None) -> None:
     """Measure how late the boards have their new scores, and name the new submissions in the log.
 
     Scores from before the last comparison began may be new on a board too, where a team has picked another submission.
@@ -252,7 +231,7 @@ def _note_new(context: Context, board: BoardRun, new: frozenset[str], before: da
         last = score_records.last_made(db, board.revision, new)
     if last is not None and (before is None or last >= before):
         seconds = (context.now() - last).total_seconds()
-        context.meters.observe(BOARDS, seconds)
+        context.meters.observe(monitoring.BOARDS, seconds)
         log.info(
             "board", benchmark=board.benchmark_id, submissions=sorted(new)[:NAMED], number=len(new), seconds=seconds
         )
@@ -267,7 +246,7 @@ class Side(NamedTuple):
         private: the scores of the rows over the private share, where it is shown: they are ranked by these.
     """
 
-    entries: Sequence[BoardEntry]
+    entries: Sequence[submissions.BoardEntry]
     higher_is_better: bool
     private: Mapping[str, float | None] | None = None
 
@@ -281,45 +260,46 @@ def rank_changes(pick: str, before: Side, after: Side) -> list[dict[str, object]
     return [_document(was, now) for was, now in changed]
 
 
-def rows_by_team(pick: str, side: Side) -> dict[str, BoardRow]:
+def rows_by_team(pick: str, side: Side) -> dict[str, ranking.BoardRow]:
     """Return the rows of a board by team; by submission for baselines and where all submissions are shown.
 
     They are picked and ranked as on the board, and have exact scores.
     """
     higher = side.higher_is_better
     seen = [replace(entry, value=rank_value(entry.value)) for entry in side.entries]
-    chosen = [each for each in picked(seen, pick, higher_is_better=higher) if not each.withdrawn]
+    chosen = [each for each in ranking.picked(seen, pick, higher_is_better=higher) if not each.withdrawn]
     exact = {entry.id: entry for entry in side.entries}
     if side.private is not None:
-        exact = {each.id: entry_with_values(each, side.private) for each in chosen}
+        exact = {each.id: ranking.entry_with_values(each, side.private) for each in chosen}
         chosen = [replace(each, value=rank_value(exact[each.id].value)) for each in chosen]
-    rows = ranked(chosen, higher_is_better=higher)
+    rows = ranking.ranked(chosen, higher_is_better=higher)
     return {
-        row.entry.id if pick == "all" else team_key(row.entry): replace(row, entry=exact[row.entry.id]) for row in rows
+        row.entry.id if pick == "all" else ranking.team_key(row.entry): replace(row, entry=exact[row.entry.id])
+        for row in rows
     }
 
 
-def _document(was: BoardRow | None, now: BoardRow | None) -> dict[str, object]:
-    row = now or was
+def _document(was: ranking.BoardRow | None, now: ranking.BoardRow | None) -> dict[str, object]:
+    before, after = (None if row is None else row.entry for row in (was, now))
+    entry = after or before
     return {
-        "team": None if row is None else row.entry.team_id,
-        "submission": None if now is None else now.entry.id,
-        "submission_before": None if was is None else was.entry.id,
-        "rank_before": None if was is None else was.rank,
-        "rank_after": None if now is None else now.rank,
-        "score_before": None if was is None else was.entry.value,
-        "score_after": None if now is None else now.entry.value,
+        "team": entry and entry.team_id,
+        "submission": after and after.id,
+        "submission_before": before and before.id,
+        "rank_before": was and was.rank,
+        "rank_after": now and now.rank,
+        "score_before": before and before.value,
+        "score_after": after and after.value,
         "difference": _difference(was, now),
     }
 
 
-def _difference(was: BoardRow | None, now: BoardRow | None) -> float | None:
-    before = None if was is None else was.entry.value
-    after = None if now is None else now.entry.value
+def _difference(was: ranking.BoardRow | None, now: ranking.BoardRow | None) -> float | None:
+    before, after = (None if row is None else row.entry.value for row in (was, now))
     return None if before is None or after is None else after - before
 
 
-def _distance(change: tuple[BoardRow | None, BoardRow | None]) -> tuple[int, float]:
-    ranks = [None if row is None else row.rank for row in change]
-    steps = 1 if ranks[0] is None or ranks[1] is None else abs(ranks[0] - ranks[1])
+def _distance(change: tuple[ranking.BoardRow | None, ranking.BoardRow | None]) -> tuple[int, float]:
+    before, after = (None if row is None else row.rank for row in change)
+    steps = 1 if before is None or after is None else abs(before - after)
     return steps, abs(_difference(*change) or 0.0)

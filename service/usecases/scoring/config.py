@@ -12,11 +12,9 @@ from functools import lru_cache
 import orjson
 
 from service.policy.figures import Level
-from service.store.benchmarks import Benchmark
-from service.store.revisions import Revision
+from service.store import benchmarks, revisions
+from treescore.core import registry, scores
 from treescore.core.params import Json
-from treescore.core.registry import METRICS
-from treescore.core.scores import EXCLUDE, ZERO, Score
 from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.report import find_score, full_address
 from treescore.evaluation.spec import Entry, Spec, parse_spec
@@ -43,10 +41,10 @@ class ScoringConfig:
 
     def charges(self, entry: Entry) -> bool:
         """Return whether what an output lacks costs its full weight under a metric entry."""
-        return bool(entry.metric.values.get("errors", self.errors) == ZERO)
+        return bool(entry.metric.values.get("errors", self.errors) == scores.ZERO)
 
     @property
-    def main(self) -> tuple[Entry, Score]:
+    def main(self) -> tuple[Entry, scores.Score]:
         """Return the metric entry and the score that rank."""
         return find_score(self.spec, self.main_score)
 
@@ -56,7 +54,7 @@ class ScoringConfig:
         main = self.main[0]
         return [main, *(entry for entry in self.spec.entries if entry is not main)]
 
-    def score(self, address: str) -> tuple[Entry, Score]:
+    def score(self, address: str) -> tuple[Entry, scores.Score]:
         """Return the metric entry and the score of an address.
 
         Raises:
@@ -80,7 +78,7 @@ def check_scoring(request: Mapping[str, Json]) -> dict[str, Json]:
     Raises:
         InputError: the configuration is invalid, with pointers into the request.
     """
-    errors = request.get("errors", ZERO)
+    errors = request.get("errors", scores.ZERO)
     spec = parse_spec({**request, "metrics": _charging(request["metrics"], errors)})
     wanted = request.get("main_score") or spec.entries[0].key
     with placed("/main_score"):
@@ -105,9 +103,9 @@ def scoring_config(stored: Mapping[str, Json]) -> ScoringConfig:
 def scoring_warnings(stored: Mapping[str, Json]) -> list[Problem]:
     """Return what organisers are warned of in a stored scoring configuration, with pointers into the request."""
     scoring = scoring_config(stored)
-    problems = [_excluded("/errors", "The benchmark")] if scoring.errors == EXCLUDE else []
+    problems = [_excluded("/errors", "The benchmark")] if scoring.errors == scores.EXCLUDE else []
     for index, entry in enumerate(scoring.spec.entries):
-        if scoring.errors == ZERO and not scoring.charges(entry):
+        if scoring.errors == scores.ZERO and not scoring.charges(entry):
             problems.append(_excluded(f"/metrics/{index}/params/errors", f"The metric {entry.key!r}"))
         if entry.params.get("counting") == "cross-product":
             detail = (
@@ -128,15 +126,15 @@ def _excluded(pointer: str, who: str) -> Problem:
 
 def _charging(metrics: Sequence[Json], errors: str) -> list[Json]:
     """Return metric entries that charge what an output lacks, unless they say otherwise or `errors` is EXCLUDE."""
-    return [_with_errors(entry) if errors == ZERO else entry for entry in metrics]
+    return [_with_errors(entry) if errors == scores.ZERO else entry for entry in metrics]
 
 
 def _with_errors(entry: Json) -> Json:
     given: Mapping[str, Json] = {"name": entry} if isinstance(entry, str) else entry
-    metric = METRICS.get(given["name"])
+    metric = registry.METRICS.get(given["name"])
     if metric is None or "errors" not in metric.params:
         return entry
-    return {**given, "params": {"errors": ZERO, **given.get("params", {})}}
+    return {**given, "params": {"errors": scores.ZERO, **given.get("params", {})}}
 
 
 def stored_spec(stored: Mapping[str, Json]) -> Spec:
@@ -153,7 +151,7 @@ def _spec(body: bytes) -> Spec:
         raise RuntimeError("this version cannot read a stored scoring configuration") from error
 
 
-def input_kind(benchmark: Benchmark, revision: Revision) -> str | None:
+def input_kind(benchmark: benchmarks.Benchmark, revision: revisions.Revision) -> str | None:
     """Return whether words or running text are published; None for neither.
 
     If a metric scores tokenization, words would reveal the answers: then `true` means running text.
@@ -165,7 +163,7 @@ def input_kind(benchmark: Benchmark, revision: Revision) -> str | None:
     return "text" if any(entry.metric.own_segmentation for entry in spec.entries) else "words"
 
 
-def counts_shown(benchmark: Benchmark, revision: Revision, level: Level) -> bool:
+def counts_shown(benchmark: benchmarks.Benchmark, revision: revisions.Revision, level: Level) -> bool:
     """Return whether a level shows how many sentences, words and units gold has.
 
     Published words tell it; running text does not tell how gold divides it.

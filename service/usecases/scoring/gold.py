@@ -3,9 +3,9 @@
 Digests of gold are keyed: no one can confirm a guess of gold by its digest. Those of sentences, column by column, tell
 in how many sentences two revisions differ.
 
-Gold that was read before is kept in this process and in files of this machine, so that a text is read once. What is
-kept stands under a digest of everything that reading depends on: the texts, the scoring configuration, the limits, and
-the library's code. Equal to the bit is what is loaded to what is read (tests/treescore/core/test_treebank_bytes.py).
+Gold that was read before is kept in files of this machine, so that a text is read once. It stands under a digest of
+everything that reading depends on: the texts, the scoring configuration, the limits, and the library's code. Equal to
+the bit is what is loaded to what is read (tests/treescore/core/test_treebank_bytes.py).
 Jobs are left out: how long one takes would tell its sender whether another caller has sent this gold.
 """
 
@@ -14,9 +14,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import unicodedata
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -33,6 +32,8 @@ from service.contract.common import Text as Given
 from service.store import database, gold_files, revisions, texts
 from service.store.revisions import Part, Revision
 from treescore.core import arrays, registry, structure, trees, version
+from treescore.core.arrays import appearing
+from treescore.core.structure import NONE
 from treescore.core.text import Limits, digest_of
 from treescore.core.treebank_bytes import flat_bytes, treebanks_of
 from treescore.errors import Problem, ProblemList, ScoringError
@@ -93,12 +94,9 @@ def items_name(part: str) -> str:
 
 def text_of(stored: Stored, folder: str, part: str, choice: FormatChoice) -> registry.Text | None:
     """Return the text of one part as a format reads it; None where it is not stored."""
-    names = names_of(folder, part, choice)
-    if any(name not in stored for name in names):
+    if any(name not in stored for name in names_of(folder, part, choice)):
         return None
-    if not choice.format.fields:
-        return stored[names[0]][1]
-    return {field: stored[name][1] for field, name in zip(choice.format.fields, names, strict=True)}
+    return sent_text(stored, f"{folder}/{part}")
 
 
 def sent_text(stored: Stored, name: str) -> registry.Text:
@@ -173,11 +171,6 @@ def stored_digest(db: Connection, revision: Revision, part: str, spec: Spec) -> 
     return _gold_digest({name: (digest, b"") for name, digest in digests.items()}, part, spec)
 
 
-def load_gold_items(db: Connection, revision: Revision, part: str) -> registry.ItemInfo:
-    """Return the attributes of the sentences of one part, from the request."""
-    return _items(texts.read_texts(db, revision.id, [items_name(part)]), part)
-
-
 def benchmark_key(db: Connection, benchmark_id: str) -> bytes:
     """Return the key of a benchmark's digests; another benchmark's tells nothing of it.
 
@@ -221,12 +214,15 @@ def _gold_digest(stored: Stored, part: str, spec: Spec) -> str:
     return f"{digest} items={stored[about][0]}" if about in stored else digest
 
 
-KEPT_WORDS = 1_500_000
-"""Words of gold that a process keeps: some 150 bytes each with their strings, so 225 MB; a shared task of 78 parts.
-What is computed of them and kept too takes 10 bytes more under `ud` and 40 under `attachment`."""
-
 _NAME_DIGITS = 16
 """Hexadecimal digits of a digest that name the folder of a store: few stores are on one machine."""
+
+
+class KnownGold(NamedTuple):
+    """Gold of a part as it was read, and the attributes of its sentences."""
+
+    read: ReadGold
+    items: registry.ItemInfo
 
 
 class _FileName(NamedTuple):
@@ -235,75 +231,28 @@ class _FileName(NamedTuple):
     key: str
 
 
-class _Entry(NamedTuple):
-    read: ReadGold
-    items: registry.ItemInfo
-    words: int
-
-
-@dataclass(slots=True)
-class KeptGold:
-    """Gold that this process keeps. What was used last stays, but a revision never drives out parts of its own."""
-
-    words: int = KEPT_WORDS
-    swept: bool = False
-    """Whether this process has looked for files to delete."""
-    _entries: OrderedDict[_FileName, _Entry] = field(default_factory=OrderedDict)
-
-    def get(self, name: _FileName) -> _Entry | None:
-        """Return what is kept under a name, or None."""
-        if name in self._entries:
-            self._entries.move_to_end(name)
-        return self._entries.get(name)
-
-    def put(self, name: _FileName, entry: _Entry) -> None:
-        """Keep an entry where there is room, or where what belongs to other revisions makes room."""
-        total = entry.words + sum(each.words for each in self._entries.values())
-        for other in [each for each in self._entries if each.revision_id != name.revision_id]:
-            if total <= self.words:
-                break
-            total -= self._entries.pop(other).words
-        if total <= self.words:
-            self._entries[name] = entry
-
-
-_kept = KeptGold()
-
-
 def gold_files_of(context: Context) -> gold_files.GoldFiles:
     """Return the files that this machine keeps for this store; another store's are in another folder."""
     name = digest_of(database.place_of_url(context.store.url).encode()).partition(":")[2][:_NAME_DIGITS]
     return gold_files.GoldFiles(context.config.gold_folder / name, context.config.gold_cache_bytes)
 
 
-def evaluation_against(
-    context: Context, revision: Revision, part: Part, spec: Spec, kept: KeptGold | None = None
-) -> Evaluation:
-    """Return an evaluation against the gold of a part, whose vocabulary no other use of the same gold changes.
-
-    Args:
-        context: store and configuration.
-        revision: that has the part.
-        part: whose gold.
-        spec: formats and metrics of the revision.
-        kept: in place of what this process keeps for scoring.
+def known_gold(context: Context, revision: Revision, part: Part, spec: Spec) -> KnownGold:
+    """Return the gold of a part, from its file if it was read before.
 
     Raises:
         RuntimeError: gold is not stored any more, or this version cannot read it.
     """
-    kept = _kept if kept is None else kept
-    if not kept.swept:
-        sweep_gold_files(context)
-        kept.swept = True
     with context.store.read() as db:
         digest = stored_digest(db, revision, part.name, spec)
     name = _FileName(revision.id, part.position, _key(context.config, revision, digest))
-    entry = kept.get(name)
-    if entry is None:
-        entry = _loaded(context, revision, part, name) or _read(context, revision, part, spec, name)
-        kept.put(name, entry)
+    return _loaded(context, revision, part, name) or _read(context, revision, part, spec, name)
+
+
+def evaluation_against(context: Context, part: Part, spec: Spec, known: KnownGold) -> Evaluation:
+    """Return an evaluation against the gold of a part, whose vocabulary no other use of the same gold changes."""
     pointer = f"/parts/{part.name}/gold"
-    return Evaluation(spec, entry.read.copy(), entry.items, context.config.limits, pointer, part.name)
+    return Evaluation(spec, known.read.copy(), known.items, context.config.limits, pointer, part.name)
 
 
 def drop_gold(context: Context, revision_ids: Iterable[str]) -> None:
@@ -344,16 +293,16 @@ def _key(config: Config, revision: Revision, digest: str) -> str:
     return digest_of(orjson.dumps([reader_digest(), digest, revision.scoring, asdict(config.limits)]))
 
 
-def _loaded(context: Context, revision: Revision, part: Part, name: _FileName) -> _Entry | None:
+def _loaded(context: Context, revision: Revision, part: Part, name: _FileName) -> KnownGold | None:
     body = gold_files_of(context).read(*name)
     if body is None:
         return None
     with context.store.read() as db:
-        items = load_gold_items(db, revision, part.name)
-    return _Entry(ReadGold(*treebanks_of(body)), items, part.words or 0)
+        items = _items(texts.read_texts(db, revision.id, [items_name(part.name)]), part.name)
+    return KnownGold(ReadGold(*treebanks_of(body)), items)
 
 
-def _read(context: Context, revision: Revision, part: Part, spec: Spec, name: _FileName) -> _Entry:
+def _read(context: Context, revision: Revision, part: Part, spec: Spec, name: _FileName) -> KnownGold:
     with context.store.read() as db:
         gold = load_part(db, revision, part.name, spec)
     read = evaluation_of(spec, gold, revision, part.name, context.config.limits).read_gold
@@ -364,12 +313,11 @@ def _read(context: Context, revision: Revision, part: Part, spec: Spec, name: _F
             deleted = not revisions.scored_under(db, [revision.id])
         if deleted:  # since gold was read; the process that deleted it may have found no file yet
             files.drop([revision.id])
-    return _Entry(read, gold.items, part.words or 0)
+    return KnownGold(read, gold.items)
 
 
 KEY_BYTES = 8
 """Bytes of a digest."""
-_STRINGS = ("forms", "lemmas", "upos", "xpos", "feats", "deprels", "deps")
 _NameOf = Callable[[int], str]
 
 
@@ -382,13 +330,13 @@ def sentence_keys(gold: trees.Treebank, key: bytes) -> arrays.IntArray:
         gold: as it was read.
         key: of the benchmark; without it the digests confirm no guess.
     """
-    rows = [[_sentence_digest(key, value) for value in column] for column in _columns(gold)]
+
+    def digest(value: object) -> int:
+        body = hashlib.blake2b(repr(value).encode(), key=key, digest_size=KEY_BYTES).digest()
+        return int.from_bytes(body, "little", signed=True)
+
+    rows = [list(map(digest, column)) for column in _columns(gold)]
     return np.array(rows, np.int64).reshape(len(rows), len(gold))
-
-
-def _sentence_digest(key: bytes, value: object) -> int:
-    body = hashlib.blake2b(repr(value).encode(), key=key, digest_size=KEY_BYTES).digest()
-    return int.from_bytes(body, "little", signed=True)
 
 
 def _columns(gold: trees.Treebank) -> Iterator[Sequence[object]]:
@@ -412,7 +360,7 @@ def _columns(gold: trees.Treebank) -> Iterator[Sequence[object]]:
 
 def _dependencies(gold: trees.DependencyTreebank) -> Iterator[Sequence[object]]:
     name = gold.vocabulary.strings.__getitem__
-    for column in _STRINGS:
+    for column in ("forms", "lemmas", "upos", "xpos", "feats", "deprels", "deps"):
         yield _names_by_sentence(getattr(gold, column), gold.word_offsets, name)
     yield _names_by_sentence(
         gold.heads, gold.word_offsets, lambda head: name(trees.ODD_HEAD - head) if head <= trees.ODD_HEAD else str(head)
@@ -488,3 +436,40 @@ def _names_by_sentence(values: arrays.IntArray, offsets: arrays.IntArray, name: 
     """Return the names of the values, sentence by sentence."""
     names = [name(value) for value in values.tolist()]
     return [names[start:end] for start, end in pairwise(offsets.tolist())]
+
+
+_STRINGS = (
+    *("forms", "lemmas", "upos", "xpos", "feats", "deprels", "deps", "mwt_forms", "empty_ids", "empty_deps"),
+    *("categories", "labels", "words", "tags", "functions", "word_functions", "morphs", "frames", "edge_labels"),
+    "odd_heads",
+)
+"""Attributes of treebanks that are numbers of strings, and heads that are (`trees.ODD_HEAD`)."""
+_BESIDE = ("lines", "columns", "empty_lines", "misc", "mwt_misc", "expression_ids")
+"""Attributes in which equal annotation may differ."""
+
+
+def annotation_digest(treebank: trees.Treebank) -> str:
+    """Return a digest of the annotation of a text as it was read, without blanks, comments and MISC.
+
+    Strings are numbered in the order in which they appear, so that it depends on no other text.
+    """
+    if isinstance(treebank, trees.ParallelTreebank):
+        sides: tuple[trees.Treebank, ...] = (treebank.source, treebank.target, treebank.alignment)
+        return hashlib.sha256(" ".join(map(annotation_digest, sides)).encode()).hexdigest()
+    whole = {each.name: getattr(treebank, each.name) for each in fields(treebank) if each.name not in _BESIDE}
+    arrays = {name: value for name, value in whole.items() if isinstance(value, np.ndarray)}
+    vocabulary = whole.get("vocabulary", trees.Vocabulary())
+    if isinstance(treebank, trees.DependencyTreebank):
+        arrays["odd_heads"] = np.where(treebank.heads <= trees.ODD_HEAD, trees.ODD_HEAD - treebank.heads, NONE)
+        arrays["heads"] = np.maximum(treebank.heads, trees.ODD_HEAD)
+    numbered = [name for name in arrays if name in _STRINGS]
+    used = np.concatenate([arrays[name] for name in numbered]) if numbered else np.zeros(0, np.int64)
+    distinct = appearing(used[used >= 0], len(vocabulary.strings))
+    number_of = np.full(len(vocabulary.strings) + 1, NONE, np.int64)  # the last one is for none
+    number_of[distinct] = np.arange(len(distinct))
+    digest = hashlib.sha256(orjson.dumps([vocabulary.strings[number] for number in distinct.tolist()]))
+    for name, values in arrays.items():
+        own = number_of[values] if name in numbered else values
+        digest.update(f"{name} {own.shape}".encode())
+        digest.update(own.tobytes())
+    return digest.hexdigest()

@@ -1,53 +1,41 @@
 """Score one submission under one revision: each part, all parts pooled, and the mean of the parts.
 
-What scoring one part gives is kept until all parts can be joined.
+What scoring one part gives is kept until all parts can be joined. What is stored of one output under one metric are
+counts, token bits and reports.
 """
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import compress, pairwise
+from typing import NamedTuple
 
 import numpy as np
 import orjson
+from sqlalchemy import Connection
 
-from service import monitoring, requests
+from service import errors, monitoring, requests
 from service.context import Context
-from service.errors import error_record
 from service.policy import documents as policy_documents
-from service.store import benchmarks, packing, revisions, texts
+from service.store import artifacts, benchmarks, packing, revisions, score_records, texts
 from service.store.revisions import Part, Revision
-from service.store.score_records import (
-    ANSWERED,
-    CHARGED,
-    FAILED,
-    MISSING,
-    SCORED,
-    Figures,
-    Layout,
-    PackedArtifacts,
-    PrivateFigures,
-    ScoreRecord,
-)
+from service.store.score_records import ANSWERED, CHARGED, FAILED, MISSING, SCORED, PrivateFigures, ScoreRecord
 from service.store.submissions import ANNOTATION, Submission
-from service.usecases.runs import Failure
-from service.usecases.scoring.annotation import annotation_digest
-from service.usecases.scoring.config import ScoringConfig, scoring_config
-from service.usecases.scoring.gold import OUTPUTS, digest_of_part, evaluation_against, names_of, text_of
-from service.usecases.scoring.results import ArtifactKey, coverage_of, pack_outcome
+from service.usecases.runs import Failure, View, json_view
+from service.usecases.scoring import config, gold
 from service.usecases.scoring.shares import blocks_of_part, share_rows, split_of, stored_documents
+from treescore.core import comparing, params, wording
 from treescore.core.arrays import Counts, FloatArray, IntArray
-from treescore.core.comparing import AUTO
-from treescore.core.params import Json
-from treescore.core.registry import OK, Outcome, Text
-from treescore.core.scores import count_values, nested_values, score_values
+from treescore.core.registry import OK, STATUS_NAMES, Outcome, Text
+from treescore.core.scores import ScoreTable, count_values, nested_values, score_values, with_values
 from treescore.errors import Problem, ScoringError
-from treescore.evaluation import blind, evaluate, spec
+from treescore.evaluation import blind, evaluate
 from treescore.evaluation.benchmark import PartScores, part_scores
 from treescore.evaluation.document import outcome_document, signature_document
+from treescore.evaluation.spec import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +43,7 @@ class PartShare:
     """One part under one metric entry: all its counts, and a document for each share (None: all sentences)."""
 
     rows: Counts
-    documents: Mapping[str | None, dict[str, Json]] = field(default_factory=dict)
+    documents: Mapping[str | None, dict[str, params.Json]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -83,28 +71,12 @@ def pack_results(results: Sequence[PartResult]) -> bytes:
     """Pack the results of some parts, in their order: a head of JSON, then arrays and packed artifacts as they are."""
     bodies: list[bytes] = []
 
-    def kept(body: bytes) -> int:
-        bodies.append(body)
+    def kept(body: bytes | Counts) -> int:
+        bodies.append(body if isinstance(body, bytes) else _array_bytes(body))
         return len(bodies) - 1
 
-    parts = [
-        {
-            "state": result.state,
-            "covered": result.covered,
-            "shares": {
-                key: {"rows": kept(_array_bytes(share.rows)), "documents": list(share.documents.items())}
-                for key, share in result.shares.items()
-            },
-            "packed": {name: kept(body) for name, body in result.packed.items()},
-            "sizes": result.sizes,
-            "warnings": result.warnings,
-            "digest": result.digest,
-            "annotation": result.annotation,
-            "failure": None if result.failure is None else asdict(result.failure),
-        }
-        for result in results
-    ]
-    head = orjson.dumps({"parts": parts, "sizes": list(map(len, bodies))}, option=orjson.OPT_NON_STR_KEYS)
+    parts = orjson.dumps(list(results), default=kept, option=orjson.OPT_NON_STR_KEYS)
+    head = orjson.dumps({"parts": orjson.Fragment(parts), "sizes": list(map(len, bodies))})
     return packing.pack_with_head(head, bodies)
 
 
@@ -112,29 +84,15 @@ def unpack_results(packed: bytes) -> list[PartResult]:
     """Unpack what `pack_results` has packed."""
     described, joined = packing.unpack_with_head(packed)
     head = orjson.loads(described)
-    bodies = list(_pieces_of(joined, head["sizes"]))
-    return [
-        PartResult(
-            state=part["state"],
-            covered=part["covered"],
-            shares={
-                key: PartShare(_array(bodies[share["rows"]]), dict(share["documents"]))
-                for key, share in part["shares"].items()
-            },
-            packed={name: bodies[at] for name, at in part["packed"].items()},
-            sizes=part["sizes"],
-            warnings=part["warnings"],
-            digest=part["digest"],
-            annotation=part["annotation"],
-            failure=_failure(part["failure"]),
-        )
-        for part in head["parts"]
-    ]
-
-
-def _pieces_of(body: memoryview, sizes: Sequence[int]) -> Iterator[bytes]:
-    ends = np.cumsum([0, *sizes]).tolist()
-    return (bytes(body[start:end]) for start, end in pairwise(ends))
+    ends = np.cumsum([0, *head["sizes"]]).tolist()
+    bodies = [bytes(joined[start:end]) for start, end in pairwise(ends)]
+    for part in head["parts"]:
+        part["packed"] = {name: bodies[at] for name, at in part["packed"].items()}
+        part["failure"] = _failure(part["failure"])
+        for key, share in part["shares"].items():
+            documents = {None if name == "null" else name: each for name, each in share["documents"].items()}
+            part["shares"][key] = PartShare(np.load(io.BytesIO(bodies[share["rows"]]), allow_pickle=False), documents)
+    return [PartResult(**part) for part in head["parts"]]
 
 
 def _array_bytes(rows: Counts) -> bytes:
@@ -144,12 +102,7 @@ def _array_bytes(rows: Counts) -> bytes:
     return buffer.getvalue()
 
 
-def _array(body: bytes) -> Counts:
-    rows: Counts = np.load(io.BytesIO(body), allow_pickle=False)
-    return rows
-
-
-def _failure(stored: Mapping[str, Json] | None) -> Failure | None:
+def _failure(stored: Mapping[str, params.Json] | None) -> Failure | None:
     if stored is None:
         return None
     problems = [Problem(**problem) for problem in stored["problems"]]
@@ -157,9 +110,9 @@ def _failure(stored: Mapping[str, Json] | None) -> Failure | None:
 
 
 Note = Callable[[int, int, str], None]
-
-_UNITS = "units"
-"""Under which, with the unit of the board, gold keeps the documents of its sentences by number."""
+KEPT_WORDS = 1_500_000
+"""Words of gold that a scorer keeps: some 150 bytes each with their strings, so 225 MB; a shared task of 78 parts.
+What is computed of them and kept too takes 10 bytes more under `ud` and 40 under `attachment`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +127,7 @@ class Scored:
     """
 
     record: ScoreRecord | None
-    packed: PackedArtifacts
+    packed: score_records.PackedArtifacts
     sizes: Mapping[str, Mapping[str, object]]
     failures: Mapping[str, Failure]
 
@@ -185,12 +138,14 @@ class Scorer:
     def __init__(self, context: Context, revision: Revision) -> None:
         self.context = context
         self.revision = revision
-        self.scoring: ScoringConfig = scoring_config(revision.scoring)
+        self.scoring: config.ScoringConfig = config.scoring_config(revision.scoring)
         with context.store.read() as db:
             self.parts = revisions.parts_of(db, revision.id)
             benchmark = benchmarks.get(db, revision.benchmark_id)
             self._split = None if benchmark is None else split_of(db, benchmark, revision.id)
-            self._unit = AUTO if benchmark is None else benchmark.leaderboard["unit"]
+            self._unit = comparing.AUTO if benchmark is None else benchmark.leaderboard["unit"]
+        gold.sweep_gold_files(context)
+        self._gold: dict[str, gold.KnownGold] = {}
         self._absent: dict[tuple[str, str], Counts] = {}
         self._blocks: dict[tuple[str, str | None], IntArray | None] = {}
 
@@ -243,12 +198,18 @@ class Scorer:
         """Score one part whose output is in the store."""
         choice = self.scoring.spec.format
         with self.context.store.read() as db:
-            stored = texts.read_texts(db, submission.id, names_of(OUTPUTS, part.name, choice))
-        text = text_of(stored, OUTPUTS, part.name, choice)
-        return self._part(part, text, "" if text is None else digest_of_part(stored, OUTPUTS, part.name, choice))
+            stored = texts.read_texts(db, submission.id, gold.names_of(gold.OUTPUTS, part.name, choice))
+        text = gold.text_of(stored, gold.OUTPUTS, part.name, choice)
+        return self._part(
+            part, text, "" if text is None else gold.digest_of_part(stored, gold.OUTPUTS, part.name, choice)
+        )
 
     def _evaluation(self, part: Part) -> evaluate.Evaluation:
-        return evaluation_against(self.context, self.revision, part, self.scoring.spec)
+        spec = self.scoring.spec
+        known = self._gold.get(part.name) or gold.known_gold(self.context, self.revision, part, spec)
+        if sum(each.words or 0 for each in self.parts if each.name in {part.name, *self._gold}) <= KEPT_WORDS:
+            self._gold[part.name] = known
+        return gold.evaluation_against(self.context, part, spec, known)
 
     def _blocks_of(self, part: Part, share: str | None) -> IntArray | None:
         """Return the documents of a part by number, where the board's tests are over these; None for sentences."""
@@ -276,16 +237,11 @@ class Scorer:
 
     def _score(self, part: Part, text: Text, scored: PartResult, *, kept: bool) -> None:
         evaluation = self._evaluation(part)
-        if self._split is None:  # else the units go by the draw too
-            name = f"{_UNITS} {self._unit}"
-            if name not in evaluation.kept:
-                evaluation.kept[name] = self._blocks_of(part, None)
-            self._blocks[part.name, None] = evaluation.kept[name]
         pointer = f"/outputs/{part.name}"
         with monitoring.span("reading", part=part.name):
             system = evaluation.read(text, self.scoring.spec.format, pointer)
         scored.sizes = {"sentences": len(system), "words": blind.word_count(system)}
-        scored.annotation = annotation_digest(system)
+        scored.annotation = gold.annotation_digest(system)
         with monitoring.span("comparing", part=part.name):
             outcomes = evaluation.compare(system, self.scoring.spec.format, pointer)
         scored.warnings += [_warning(problem.at(pointer, part.name)) for problem in system.sentences.warnings]
@@ -312,7 +268,7 @@ class Scorer:
         """Return the shares that have figures of their own; of a test set that is not split all sentences."""
         return (None,) if self._split is None else (requests.PUBLIC, requests.PRIVATE)
 
-    def _document(self, part: Part, entry: spec.Entry, outcome: Outcome, share: str | None) -> dict[str, Json]:
+    def _document(self, part: Part, entry: Entry, outcome: Outcome, share: str | None) -> dict[str, params.Json]:
         """Return the scores and counts of one part in a share; tables of the whole text stand beside the public one."""
         if share is not None:
             rows = share_rows(self._split, part, share)
@@ -338,7 +294,7 @@ class Scorer:
                 result.packed[key.name(CHARGED)] = packing.pack_array(self._absent_rows(part, entry.charging))
                 result.packed[key.name(ANSWERED)] = packing.pack_array(np.zeros(len(rows), np.bool_))
 
-    def _absent_rows(self, part: Part, entry: spec.Entry) -> Counts:
+    def _absent_rows(self, part: Part, entry: Entry) -> Counts:
         """Return what the sentences of a part count against a missing output."""
         if (part.name, entry.key) not in self._absent:
             self._absent[part.name, entry.key] = self._evaluation(part).absent(entry)
@@ -383,11 +339,11 @@ class Scorer:
             by_metric.append(scores)
             parts = [part.shares[entry.key].documents.get(share) for part in results]
             documents[entry.key] = self._metric_document(entry, scores, rows, parts)
-        layout = Layout([part.name for part in self.parts], self.scoring.addresses)
-        figures = Figures.of_scores(layout, by_metric)
+        layout = score_records.Layout([part.name for part in self.parts], self.scoring.addresses)
+        figures = score_records.Figures.of_scores(layout, by_metric)
         return figures.value(requests.MACRO, self.scoring.main_score), figures.to_bytes(), documents
 
-    def _rows(self, entry: spec.Entry, results: Sequence[PartResult], share: str | None) -> list[Counts]:
+    def _rows(self, entry: Entry, results: Sequence[PartResult], share: str | None) -> list[Counts]:
         """Return the counts of each part under a metric entry, of the sentences of a share."""
         whole = [part.shares[entry.key].rows for part in results]
         if share is None:
@@ -395,7 +351,7 @@ class Scorer:
         return [rows[share_rows(self._split, part, share)] for part, rows in zip(self.parts, whole, strict=True)]
 
     def _metric_document(
-        self, entry: spec.Entry, scores: PartScores, rows: Sequence[Counts], parts: Sequence[dict[str, Json] | None]
+        self, entry: Entry, scores: PartScores, rows: Sequence[Counts], parts: Sequence[dict[str, params.Json] | None]
     ) -> dict[str, object]:
         """Return a metric's scores; the documents of its parts are None where the part was not scored."""
         table = entry.metric.table
@@ -409,12 +365,12 @@ class Scorer:
             "counts": count_values(table.count_names, totals),
             "sentences": {status: sum(part[status] for part in sentences) for status in ("total", "error", "skip")},
             "ci95": nested_values(zip(names, _intervals(scores.pooled_interval), strict=True)),
-            "macro": nested_values(zip(names, _numbers(scores.macro), strict=True)),
+            "macro": nested_values(zip(names, map(score_records.finite, scores.macro.tolist()), strict=True)),
             "macro_ci95": nested_values(zip(names, _intervals(scores.macro_interval), strict=True)),
             "parts": dict(zip([part.name for part in self.parts], parts, strict=True)),
         }
 
-    def _signature(self, entry: spec.Entry, results: Sequence[PartResult]) -> dict[str, object]:
+    def _signature(self, entry: Entry, results: Sequence[PartResult]) -> dict[str, object]:
         choice = self.scoring.spec.format
         gold = {part.name: part.gold_key or "" for part in self.parts}
         output = {
@@ -436,10 +392,6 @@ def _closed(part: Part) -> Problem:
     return policy_documents.closed_problem(f"/outputs/{part.name}", part.name)
 
 
-def _numbers(values: FloatArray) -> list[float | None]:
-    return [value if math.isfinite(value) else None for value in values.tolist()]
-
-
 def _intervals(bounds: FloatArray) -> list[dict[str, float] | None]:
     return [
         {"low": low, "high": high} if math.isfinite(low) and math.isfinite(high) else None
@@ -449,4 +401,107 @@ def _intervals(bounds: FloatArray) -> list[dict[str, float] | None]:
 
 def _warning(problem: Problem, metric: str | None = None) -> dict[str, object]:
     """Return a stored warning: of the output itself, or of a metric. Show it only through service.policy.gate."""
-    return {**({} if metric is None else {"metric": metric}), **error_record(problem)}
+    return {**({} if metric is None else {"metric": metric}), **errors.error_record(problem)}
+
+
+class Coverage(NamedTuple):
+    """The sentences that a submission covers, of all in gold."""
+
+    scored: int
+    total: int
+
+    def __str__(self) -> str:
+        """Return it as rows of a board show it: `59/60`."""
+        return f"{self.scored}/{self.total}"
+
+
+def coverage_of(
+    covered: Sequence[int] | None, parts: Sequence[Part], chosen: Collection[str] | None = None
+) -> Coverage | None:
+    """Return the coverage of some parts, or of all.
+
+    Args:
+        covered: sentences with a scored output in each part; None without a score record.
+        parts: of the revision, in the same order.
+        chosen: names of parts; None for all.
+    """
+    if covered is None:
+        return None
+    at = [number for number, part in enumerate(parts) if chosen is None or part.name in chosen]
+    return Coverage(sum(covered[number] for number in at), sum(parts[number].sentences or 0 for number in at))
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactKey:
+    """Names of the artifacts of one output under one metric entry, both by position.
+
+    Attributes:
+        output: system of a job, or part of a submission.
+        metric: entry of the scoring configuration.
+        revision: under which the submission was scored; None for a job.
+    """
+
+    output: int
+    metric: int
+    revision: int | None = None
+
+    def name(self, kind: str) -> str:
+        """Return the name of one kind of artifact."""
+        if self.revision is None:
+            return f"{kind}/{self.metric}/{self.output}"
+        return score_records.artifact_name(self.revision, kind, self.output, self.metric)
+
+
+STATUS = "counts/status"
+"""Kind of the artifact that says of each sentence whether it was scored, where some were not."""
+
+
+def scores_of(entry: Entry) -> frozenset[str]:
+    """Return the names of a metric's scores, to the first dot: as they stand in items."""
+    return frozenset(score.name.partition(".")[0] for score in entry.metric.table.scores)
+
+
+def pack_outcome(
+    key: ArtifactKey, entry: Entry, outcome: Outcome, *, tokens: bool = False, reports: bool = False
+) -> score_records.PackedArtifacts:
+    """Return what is stored of an outcome: name -> packed body; token bits and reports where asked for."""
+    packed = {key.name("counts"): packing.pack_array(outcome.rows)}
+    if (outcome.status != OK).any():
+        packed[key.name(STATUS)] = packing.pack_array(outcome.status)
+    if reports:
+        texts = {style: entry.metric.report(style, outcome) for style in entry.metric.own_styles}
+        packed[key.name("reports")] = artifacts.pack_json(texts)
+    for number, (score, bits) in enumerate(sorted(outcome.tokens.items()) if tokens else ()):
+        packed[key.name(f"tokens/{score}")] = packing.pack_array(bits.bits)
+        if not number:
+            packed[key.name("tokens")] = packing.pack_array(bits.offsets)
+    return packed
+
+
+def items_of_counts(
+    db: Connection, owner: str, key: ArtifactKey, table: ScoreTable, start: int, limit: int
+) -> list[dict[str, object]]:
+    """Return items from number `start` (from 0) with what the stored counts say: no words, and no problems."""
+    counts, status = artifacts.get_all(db, owner, [key.name("counts"), key.name(STATUS)])
+    if counts is None:
+        return []
+    rows = packing.unpack_array(counts)[start : start + limit]
+    states = np.full(len(rows), OK) if status is None else packing.unpack_array(status)[start : start + limit]
+    numbered = enumerate(states.tolist(), start + 1)
+    return with_values(table, rows, [{"item": number, "status": STATUS_NAMES[state]} for number, state in numbered])
+
+
+def slices_view(
+    head: Mapping[str, object], names: Sequence[str], by: str | None, rows: Sequence[Mapping[str, object]]
+) -> View:
+    """Return the rows of the grouping `by` beside the members of `head`; without `by`, the names of the groupings.
+
+    Raises:
+        NotFound: `by` is none of `names`.
+    """
+    if by is None:
+        return json_view({**head, "groupings": names})
+    if by not in names:
+        known = f"Known groupings: {', '.join(names) or 'none'}.{wording.did_you_mean(by, names)}"
+        raise errors.NotFound(f"Unknown grouping {by!r}. {known}")
+    return json_view({**head, "by": by, "slices": rows})

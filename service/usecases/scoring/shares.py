@@ -20,7 +20,6 @@ import hashlib
 import hmac
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
@@ -31,16 +30,13 @@ from service.requests import PRIVATE, PUBLIC
 from service.store import artifacts, benchmarks, revisions, score_records, texts
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Digests, Part, Revision
-from service.store.score_records import Ladder
 from service.store.submissions import Submission
 from service.usecases.scoring.config import scoring_config
 from treescore.core.arrays import BoolArray, Counts, IntArray
 from treescore.core.params import escape
 from treescore.errors import Problem, ProblemList
-from treescore.evaluation.evaluate import Evaluation
-from treescore.evaluation.report import documents_of
-from treescore.significance import Settings
-from treescore.significance.contributions import beats_shown
+from treescore.evaluation import evaluate, report
+from treescore.significance import Settings, contributions
 from treescore.significance.units import chosen_units, with_documents
 
 Names = Sequence[str | None]
@@ -52,9 +48,9 @@ def blocks_name(position: int) -> str:
     return f"blocks/{position}/of_sentences"
 
 
-def packed_documents(evaluation: Evaluation) -> bytes:
+def packed_documents(evaluation: evaluate.Evaluation) -> bytes:
     """Return what is stored of the documents of a part."""
-    return artifacts.pack_json(list(documents_of(evaluation) or ()))
+    return artifacts.pack_json(list(report.documents_of(evaluation) or ()))
 
 
 def stored_documents(db: Connection, revision_id: str, part: Part) -> Names:
@@ -74,24 +70,15 @@ LEAST_UNITS = 2
 MOST_DRAWS = 64
 """Draws of revisions that a process keeps; one bit, stored as a byte, for each sentence."""
 
+Split = Mapping[str, BoolArray]
+"""The draw of one revision: part -> whether each of its sentences is private, bool (n,)."""
 _DRAWS: OrderedDict[tuple[bytes, str, float], Split] = OrderedDict()
 _LOCK = Lock()
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
-    """The draw of one revision.
-
-    Attributes:
-        private: part -> whether each of its sentences is private, bool (n,).
-    """
-
-    private: Mapping[str, BoolArray]
-
-    def rows(self, part: str, share: str | None) -> BoolArray:
-        """Return which sentences of a part belong to a share, bool (n,)."""
-        private = self.private[part]
-        return private if share == PRIVATE else ~private
+def rows_in(split: Split, part: str, share: str | None) -> BoolArray:
+    """Return which sentences of a part belong to a share, bool (n,)."""
+    return split[part] if share == PRIVATE else ~split[part]
 
 
 def make_key(db: Connection) -> None:
@@ -112,8 +99,7 @@ def split_of(db: Connection, benchmark: Benchmark, revision_id: str) -> Split | 
     if known is not None:
         return known
     parts = revisions.parts_of(db, revision_id)
-    drawn = {part.name: draw(key, part.name, units_of(db, revision_id, part), private) for part in parts}
-    split = Split(drawn)
+    split = {part.name: draw(key, part.name, units_of(db, revision_id, part), private) for part in parts}
     if all(part.sentences is not None for part in parts):
         with _LOCK:
             _DRAWS[name] = split
@@ -160,7 +146,7 @@ def unsplittable(parts: Iterable[Part], benchmark: Benchmark) -> ProblemList:
 
 def share_rows(split: Split | None, part: Part, share: str | None) -> BoolArray:
     """Return which sentences of a part belong to a share, bool (n,); all of them where the test set is not split."""
-    return np.ones(part.sentences or 0, np.bool_) if split is None else split.rows(part.name, share)
+    return np.ones(part.sentences or 0, np.bool_) if split is None else rows_in(split, part.name, share)
 
 
 def sizes_of(
@@ -170,7 +156,9 @@ def sizes_of(
     split = None if share is None else split_of(db, benchmark, revision_id)
     if split is None:
         return {part.name: part.sentences for part in parts}
-    return {part.name: None if part.sentences is None else int(split.rows(part.name, share).sum()) for part in parts}
+    return {
+        part.name: None if part.sentences is None else int(rows_in(split, part.name, share).sum()) for part in parts
+    }
 
 
 def golds_of(db: Connection, benchmark: Benchmark, share: str | None) -> dict[int, dict[str, Digests]]:
@@ -191,7 +179,7 @@ def gold_of(db: Connection, benchmark: Benchmark, revision: Revision, share: str
 def _digests_in(split: Split | None, gold: Mapping[str, Digests], share: str) -> dict[str, Digests]:
     if split is None:
         return dict(gold)
-    return {name: _of_share(each, split.rows(name, share)) for name, each in gold.items()}
+    return {name: _of_share(each, rows_in(split, name, share)) for name, each in gold.items()}
 
 
 def _of_share(digests: Digests, rows: BoolArray) -> Digests:
@@ -217,7 +205,7 @@ def place_on_ladder(db: Connection, benchmark: Benchmark, revision: Revision, su
         return
     rung = 1 if shown is None else shown.rung + 1
     score_records.set_rung(db, submission.id, revision.number, rung)
-    ladder = Ladder(rung, np.concatenate(rows))  # type: ignore[arg-type]
+    ladder = score_records.Ladder(rung, np.concatenate(rows))  # type: ignore[arg-type]
     score_records.save_ladder(db, benchmark.id, submission.team_id, revision.number, ladder)
 
 
@@ -238,4 +226,4 @@ def _beats(revision: Revision, rows: list[Counts], shown: Counts) -> bool:
     entry, score = scoring_config(revision.scoring).main
     sizes = [len(part) for part in rows]
     parts = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes) if len(sizes) > 1 else None
-    return beats_shown(score, entry.metric.table.count_names, np.concatenate(rows), shown, parts)  # type: ignore[arg-type]
+    return contributions.beats_shown(score, entry.metric.table.count_names, np.concatenate(rows), shown, parts)  # type: ignore[arg-type]

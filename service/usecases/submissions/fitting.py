@@ -21,17 +21,14 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.context import Context
 from service.contract.common import PageQuery
-from service.policy import gate
-from service.policy.figures import release_of, step_of
+from service.policy import figures, gate
 from service.policy.gate import Level
 from service.requests import MACRO, POOLED
 from service.store import benchmarks, comparisons, revisions, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
-from service.store.submissions import SentSubmission
-from service.usecases.access import active_revision, benchmark_of, item_number
-from service.usecases.boards.board import tracks_in
-from service.usecases.runs import Page
+from service.usecases import access, runs
+from service.usecases.boards.ranking import tracks_in
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.arrays import Counts
 from treescore.core.scores import Score
@@ -94,7 +91,7 @@ class Step:
         return self.near and self.gain is not None and self.gain > 0
 
 
-def report(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:
+def report(context: Context, caller: Caller, slug: str, query: PageQuery) -> runs.Page:
     """Return a page of teams, most suspicious first, with what their submissions have in common with a search.
 
     Teams with a jump come first, then those with outputs of other teams, then by climbs, near-duplicates and bits.
@@ -105,10 +102,10 @@ def report(context: Context, caller: Caller, slug: str, query: PageQuery) -> Pag
         Unprocessable: the cursor is invalid.
     """
     caller.require("organise")
-    start = item_number(query.cursor)
+    start = access.item_number(query.cursor)
     with context.store.read() as db:
-        benchmark = benchmark_of(db, slug)
-        revision = active_revision(db, benchmark)
+        benchmark = access.benchmark_of(db, slug)
+        revision = access.active_revision(db, benchmark)
         parts = revisions.parts_of(db, revision.id)
         names = {team.id: team.name for team in benchmarks.teams_of(db, slug, None, None)}
         checked = submissions.validations_by_team(db, slug, list(names))
@@ -139,7 +136,7 @@ def report(context: Context, caller: Caller, slug: str, query: PageQuery) -> Pag
             )
     items.sort(key=_suspicion, reverse=True)
     stop = start + query.limit
-    return Page(items[start:stop], str(stop) if stop < len(items) else None)
+    return runs.Page(items[start:stop], str(stop) if stop < len(items) else None)
 
 
 def _suspicion(item: Mapping[str, Any]) -> tuple[float, ...]:
@@ -151,7 +148,7 @@ def _suspicion(item: Mapping[str, Any]) -> tuple[float, ...]:
 class _Charged:
     """What released something to a team: submissions, validations, and pairs of stored comparisons."""
 
-    sent: Sequence[SentSubmission]
+    sent: Sequence[submissions.SentSubmission]
     validations: int
     pairs: int
 
@@ -194,7 +191,7 @@ def _equal_outputs(
     return defaultdict(list, {team: list(pairs.values()) for team, pairs in found.items()}), number
 
 
-def _jumps(score: Score, sent: Mapping[str, Sequence[SentSubmission]]) -> dict[str, dict[str, object]]:
+def _jumps(score: Score, sent: Mapping[str, Sequence[submissions.SentSubmission]]) -> dict[str, dict[str, object]]:
     """Return the first submission of each team that came suddenly near to the best value of the main score.
 
     That is at most `PERFECT` from it and half as far as the other teams are, or at most `LEAP` and a quarter as far as
@@ -211,7 +208,7 @@ def _jumps(score: Score, sent: Mapping[str, Sequence[SentSubmission]]) -> dict[s
     for team, own in far.items():
         others = [distance for other, distance in nearest.items() if other != team]
         usual = median(others) if others else None
-        before: SentSubmission | None = None
+        before: submissions.SentSubmission | None = None
         start = usual
         for distance, each in own:
             perfect = distance <= PERFECT and (usual is None or 2 * distance <= usual)
@@ -224,7 +221,7 @@ def _jumps(score: Score, sent: Mapping[str, Sequence[SentSubmission]]) -> dict[s
     return found
 
 
-def _numbers(sent: Sequence[SentSubmission], steps: Sequence[Step]) -> dict[str, int]:
+def _numbers(sent: Sequence[submissions.SentSubmission], steps: Sequence[Step]) -> dict[str, int]:
     longest = run = 0
     for step in steps:
         run = run + 1 if step.climbs else 0
@@ -241,7 +238,7 @@ def _numbers(sent: Sequence[SentSubmission], steps: Sequence[Step]) -> dict[str,
 
 
 def _steps(
-    db: Connection, revision: Revision, parts: Sequence[Part], sent: Sequence[SentSubmission], most: int
+    db: Connection, revision: Revision, parts: Sequence[Part], sent: Sequence[submissions.SentSubmission], most: int
 ) -> list[Step]:
     """Compare each of the newest scored submissions with the team's next; those without kept counts are left out."""
     scoring = scoring_config(revision.scoring)
@@ -249,7 +246,7 @@ def _steps(
     metric = scoring.spec.entries.index(entry)
     newest = [each for each in sent if each.scored][-most:]
     positions = [part.position for part in parts]
-    kept: list[tuple[SentSubmission, list[Counts]]] = []
+    kept: list[tuple[submissions.SentSubmission, list[Counts]]] = []
     for each in newest:
         rows = score_records.counts(db, each.id, revision.number, positions, metric)
         known = [part for part in rows if part is not None]
@@ -269,7 +266,7 @@ def _step(step: Step) -> dict[str, object]:
 
 
 def _public_less_private(
-    benchmark: Benchmark, revision: Revision, sent: Sequence[SentSubmission]
+    benchmark: Benchmark, revision: Revision, sent: Sequence[submissions.SentSubmission]
 ) -> dict[str, object] | None:
     """Return by how much main scores over the public share exceed those over the private one; None without a split.
 
@@ -312,10 +309,10 @@ def _bits_of_scores(level: Level, benchmark: Benchmark, scoring: ScoringConfig, 
         return float(np.sum([part.words or 0 for part in parts]))
     sizes = {part.name: part.sentences for part in parts}
     tracks = tracks_in(benchmark.tracks, parts)
-    release = release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes, tracks)
+    release = figures.release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes, tracks)
     # of several parts each has its scores, and so have their means and all of them as one text
     names = {*sizes, *tracks, MACRO, POOLED} - {*release.hidden} if len(parts) > 1 else {*sizes}
-    each = math.log2(1.0 / step_of(benchmark)) if level is Level.ROUNDED else SCORE_BITS
+    each = math.log2(1.0 / figures.step_of(benchmark)) if level is Level.ROUNDED else SCORE_BITS
     bits = each * len(release.listed) * len(names)
     if level is Level.SCORES:
         metrics = (entry.metric for entry in scoring.spec.entries)

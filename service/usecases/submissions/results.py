@@ -14,22 +14,17 @@ from service.contract.common import TreeChoice
 from service.contract.submissions import SubmissionItemsQuery, SubmissionSlicesQuery, SubmissionTreesQuery
 from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import documents as policy_documents
-from service.policy import gate
-from service.policy.documents import by_output_sentences as items_by_output
-from service.policy.figures import Release, not_shown, shown_share
+from service.policy import figures, gate
 from service.policy.gate import Level, require
-from service.store import revisions, score_records
-from service.store.revisions import Part, Revision
-from service.store.runs import FAILED, SUCCEEDED, UNFINISHED
-from service.store.submissions import Submission
+from service.store import revisions, runs, score_records, submissions
 from service.usecases.access import active_revision, benchmark_of, item_number, submission_of
 from service.usecases.boards.viewing import release_of_revision
 from service.usecases.runs import Page, View, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
-from service.usecases.scoring.results import ArtifactKey, items_of_counts, scores_of, slices_view
-from service.usecases.trees.choosing import TREES_NOT_KEPT, Asked, Window
-from service.usecases.trees.documents import Document
-from service.usecases.views.questions import ErrorsHidden, NotComparable, Output, Sight, Views
+from service.usecases.scoring.part_scorer import ArtifactKey, items_of_counts, scores_of, slices_view
+from service.usecases.views.asking import ErrorsHidden, NotComparable, Output, Sight, Views
+from service.usecases.views.choosing import TREES_NOT_KEPT, Asked, Window
+from service.usecases.views.documents import Document
 from treescore.core.wording import did_you_mean
 from treescore.evaluation.spec import Entry
 
@@ -58,7 +53,7 @@ def _refusals(level: Level) -> Iterator[None]:
         policy_documents.require_marks(level, shown=False)
         raise
     except NotComparable as error:
-        raise not_shown(_BESIDE_GOLD) from error
+        raise figures.not_shown(_BESIDE_GOLD) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +64,13 @@ class _Results:
     output that could be scored.
     """
 
-    submission: Submission
-    revision: Revision
-    part: Part
+    submission: submissions.Submission
+    revision: revisions.Revision
+    part: revisions.Part
     entry: Entry
     metric: int
     level: Level
-    release: Release
+    release: figures.Release
     closed: bool
     scored: bool
 
@@ -136,7 +131,7 @@ def submission_items(context: Context, caller: Caller, submission_id: str, query
     views = Views(context, caller)
     if not query.choice.everything:
         return _chosen_items(views, results, query)
-    found = views.items(results.output, results.metric, start, query.limit + 1)
+    [found] = views.items([results.output], results.metric, [[(start, start + query.limit + 1)]])
     return results.page(found, start, query.limit)
 
 
@@ -155,7 +150,7 @@ def _chosen_items(views: Views, results: _Results, query: SubmissionItemsQuery) 
 def _of_own_sentence(results: _Results, sentence: int, items: Sequence[Document]) -> dict[str, object]:
     """Return the item of a sentence of the output, which lies in gold's sentences of these items."""
     shown = results.shown(items)
-    if items_by_output(visibility_key(results.entry)):
+    if policy_documents.disclosure_of(visibility_key(results.entry)).output_sentences:
         shown = [item for item in shown if item["item"] == sentence + 1]
     return shown[0] if shown else {"item": sentence + 1, "status": "ok", "words": []}
 
@@ -188,7 +183,7 @@ def submission_slices(context: Context, caller: Caller, submission_id: str, quer
     return slices_view(head, names, query.by, shown)
 
 
-def entry_of(revision: Revision, metric: str | None) -> tuple[int, Entry]:
+def entry_of(revision: revisions.Revision, metric: str | None) -> tuple[int, Entry]:
     """Return a metric entry by its key, and its position; by default the one that ranks.
 
     Raises:
@@ -203,7 +198,7 @@ def entry_of(revision: Revision, metric: str | None) -> tuple[int, Entry]:
     return keys.index(key), scoring.spec.entries[keys.index(key)]
 
 
-def part_of(known: list[Part], asked: str | None) -> Part:
+def part_of(known: list[revisions.Part], asked: str | None) -> revisions.Part:
     """Return a part by its name; the only one where none is named.
 
     Raises:
@@ -230,11 +225,11 @@ def _results(
     benchmark = benchmark_of(db, submission.benchmark_id)
     level = gate.level_of(benchmark, caller, context.now())
     gate.require(level, Level.ITEMS, "items")
-    if submission.state != SUCCEEDED or benchmark.active_revision is None:
+    if submission.state != runs.SUCCEEDED or benchmark.active_revision is None:
         raise Conflict(
             f"The submission {submission_id} is {_words_of(submission)} and has no scores to show.",
             slug="no-results",
-            headers=SOON if submission.state in UNFINISHED else None,
+            headers=SOON if submission.state in runs.UNFINISHED else None,
         )
     record = score_records.newest(db, submission_id, benchmark.active_revision)
     revision = None if record is None else revisions.get(db, benchmark.id, record.revision)
@@ -242,18 +237,18 @@ def _results(
         raise Gone(f"The results of {submission_id} are not kept any more.")
     chosen = part_of(revisions.parts_of(db, revision.id), query.part)
     position, entry = entry_of(revision, query.metric)
-    release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
+    release = release_of_revision(db, benchmark, revision, level, figures.shown_share(benchmark, context.now()))
     release.require_metric(entry.key)
     closed = policy_documents.hides_misfits(level, benchmark)
     scored = record.scored(chosen.name)
     return _Results(submission, revision, chosen, entry, position, level, release, closed, scored)
 
 
-def _output(submission: Submission, revision: Revision, part: Part) -> Output:
+def _output(submission: submissions.Submission, revision: revisions.Revision, part: revisions.Part) -> Output:
     return Output(submission.id, part.position, (revision.benchmark_id, revision.number))
 
 
-def sight_of(revision: Revision, level: Level, release: Release, *, scored: bool) -> Sight:
+def sight_of(revision: revisions.Revision, level: Level, release: figures.Release, *, scored: bool) -> Sight:
     """Return how a caller sees the trees of an output."""
     keys: dict[str | None, str | None] = {None: None}
     keys |= {entry.key: visibility_key(entry) for entry in scoring_config(revision.scoring).spec.entries}
@@ -343,7 +338,7 @@ def submission_window(
     seen = _seen(context, caller, submission_id, query)
     other = None if against is None else _seen(context, caller, against, query)
     if other is not None and not (seen.sight.gold and seen.sight.compared and other.sight.compared):
-        raise not_shown(_BESIDE_GOLD)
+        raise figures.not_shown(_BESIDE_GOLD)
     second = None if other is None else other.output
     with _refusals(seen.level):
         marks, found = Views(context, caller).window(seen.output, seen.sight, seen.asked, second)
@@ -381,7 +376,7 @@ def _seen(context: Context, caller: Caller, submission_id: str, query: Submissio
         name = part_of(parts, query.part).name
         record = score_records.newest(db, submission.id, active.number)
         revision = None if record is None else revisions.get(db, benchmark.id, record.revision)
-        if record is None and submission.state == FAILED and submission.failure_kind == "input":
+        if record is None and submission.state == runs.FAILED and submission.failure_kind == "input":
             revision = active  # it does not fit gold, or a part cannot be read
         if revision is not None and revision.id != active.id:
             parts = revisions.parts_of(db, revision.id)
@@ -389,7 +384,7 @@ def _seen(context: Context, caller: Caller, submission_id: str, query: Submissio
         deleted = submission.output_deleted_at is not None
         if revision is None or part is None or deleted or name not in submission.outputs:
             raise _none_stored(submission, level)
-        release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, context.now()))
+        release = release_of_revision(db, benchmark, revision, level, figures.shown_share(benchmark, context.now()))
         scored = record is not None and record.scored(name)
     # cursors of own trees do not depend on the revision under which the output was read: outputs that do not fit
     # are not read again under later ones
@@ -398,16 +393,16 @@ def _seen(context: Context, caller: Caller, submission_id: str, query: Submissio
     return _Seen(level, _output(submission, revision, part), sight, asked)
 
 
-def _words_of(submission: Submission) -> str:
+def _words_of(submission: submissions.Submission) -> str:
     """Return the state of a submission; while it is worked on its own state does not say so."""
-    return "not scored yet" if submission.state in UNFINISHED else submission.state
+    return "not scored yet" if submission.state in runs.UNFINISHED else submission.state
 
 
-def _none_stored(submission: Submission, level: Level) -> Conflict | Gone | NotFound:
+def _none_stored(submission: submissions.Submission, level: Level) -> Conflict | Gone | NotFound:
     """Return why no trees are shown; at level `none` it does not tell whether the submission was scored."""
     if submission.output_deleted_at is not None:
         return Gone(f"The output of {submission.id} was deleted, and its trees with it.")
-    if level > Level.NONE and submission.state in UNFINISHED:
+    if level > Level.NONE and submission.state in runs.UNFINISHED:
         detail = f"The submission {submission.id} is {_words_of(submission)} and has no trees yet."
         return Conflict(detail, slug="no-results", headers=SOON)
     return NotFound(TREES_NOT_KEPT)

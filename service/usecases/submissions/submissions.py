@@ -11,29 +11,21 @@ from datetime import datetime
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
+from service import queue, requests
 from service.caller import Caller, new_id
 from service.context import Context
 from service.contract.submissions import SubmissionChanges, SubmissionRequest, SubmissionsQuery
 from service.errors import LONGEST_SHOWN, SOON, Conflict, Forbidden, Gone, NotFound, invalid, refuse
 from service.policy import gate
-from service.policy.gate import Level
-from service.queue import LIVE
-from service.requests import MISSING
 from service.store import benchmarks, boards, comparisons, revisions, runs, submissions, texts
-from service.store.benchmarks import Benchmark
-from service.store.revisions import Revision
-from service.store.submissions import BASELINE, SYSTEM, Submission
-from service.usecases import access
+from service.usecases import access, events
 from service.usecases.boards.work import board_changed, let_board_begin
-from service.usecases.events import record_event, require_changes_left
 from service.usecases.runs import TEXT_TYPE, Page, View, add_run, json_view, page_of, queue_runs, wait_for
 from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.gold import OUTPUTS, named_texts
 from service.usecases.submissions import views
-from service.usecases.submissions.views import SUBMISSION_KIND, summary, system_of, view_of
-from treescore.core.params import escape
+from treescore.core import params, wording
 from treescore.core.text import digest_of
-from treescore.core.wording import did_you_mean
 from treescore.errors import Problem, ProblemList
 
 
@@ -75,7 +67,7 @@ def submit(
         team_id, role = team_and_role(db, caller, slug, request)
         checked = check_outputs(db, revision, request, context.config.max_run_bytes)
     outputs = pack_outputs(checked)
-    fresh = Submission(
+    fresh = submissions.Submission(
         id=submission_id,
         benchmark_id=slug,
         team_id=team_id,
@@ -98,19 +90,19 @@ def submit(
             if team_id is not None:
                 views.count_one(db, caller, slug, team_id, now)
             if request.run_of is not None:
-                system = system_of(db, slug, team_id, request.run_of, outputs.digest)
+                system = views.system_of(db, slug, team_id, request.run_of, outputs.digest)
                 fresh = replace(fresh, run_of=system)
-            add_run(db, context, caller, submission_id, SUBMISSION_KIND, LIVE, now)
+            add_run(db, context, caller, submission_id, views.SUBMISSION_KIND, queue.LIVE, now)
             submissions.add(db, fresh)
             # from here on the benchmark cannot be deleted; before, it may have been deleted or closed
             access.require_open(access.benchmark_of(db, slug), caller, now)
             texts.put_packed(db, submission_id, outputs.packed)
-            record_event(
+            events.record_event(
                 db, context, "submission.created", slug, actor=caller.owner, team_id=team_id, subject=submission_id
             )
     except IntegrityError as error:
         raise Conflict("An equal request is in progress. Retry.", headers=SOON) from error
-    context.queue.put(submission_id, LIVE)
+    context.queue.put(submission_id, queue.LIVE)
     return submission_id, True
 
 
@@ -123,7 +115,7 @@ def view_submission(context: Context, caller: Caller, submission_id: str) -> Vie
     """
     with context.store.read() as db:
         submission = access.submission_of(db, caller, submission_id)
-        return view_of(db, context, caller, access.benchmark_of(db, submission.benchmark_id), submission)
+        return views.view_of(db, context, caller, access.benchmark_of(db, submission.benchmark_id), submission)
 
 
 def wait_for_submission(
@@ -146,25 +138,21 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
     with context.store.read() as db:
         level = gate.level_of(access.benchmark_of(db, slug, caller), caller, context.now())
         if not caller.organiser:
-            _require_own_list(slug, own, query.team)
+            if own is None:
+                raise Forbidden(
+                    f"This token belongs to no team of benchmark {slug!r} and has no submissions to list. Send the "
+                    "token of a team, or one with the scope organise."
+                )
+            if query.team not in (None, own):
+                raise Forbidden("Only organisers list submissions of other teams. Leave `team` out to list your own.")
         if query.state is not None:
             # a list by state tells the state of each
-            gate.require(level, Level.STATUS, "states")
+            gate.require(level, gate.Level.STATUS, "states")
         team_id = query.team if caller.organiser else own
         rows = submissions.listing(db, slug, query.cursor, query.limit + 1, team_id=team_id, state=query.state)
         known = runs.many(db, [row.run_id for row in rows[: query.limit]])
         heads = boards.names_of(db, {row.run_of for row in rows if row.run_of is not None})
-    return page_of(rows, query.limit, lambda row: summary(row, known.get(row.run_id), heads, level))
-
-
-def _require_own_list(slug: str, own: str | None, asked: str | None) -> None:
-    if own is None:
-        raise Forbidden(
-            f"This token belongs to no team of benchmark {slug!r} and has no submissions to list. Send the token of a "
-            "team, or one with the scope organise."
-        )
-    if asked not in (None, own):
-        raise Forbidden("Only organisers list submissions of other teams. Leave `team` out to list your own.")
+    return page_of(rows, query.limit, lambda row: views.summary(row, known.get(row.run_id), heads, level))
 
 
 def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:
@@ -196,26 +184,26 @@ def team_and_role(db: Connection, caller: Caller, slug: str, request: Submission
         Unprocessable: the team is missing or unknown.
     """
     named = request.team
-    role = request.role or (BASELINE if caller.organiser and named is None else SYSTEM)
+    role = request.role or (submissions.BASELINE if caller.organiser and named is None else submissions.SYSTEM)
     own = access.team_of(caller, slug)
     if not caller.organiser:
         if own is None:
             raise Forbidden(f"This token belongs to no team of benchmark {slug!r}. Ask the organisers for one.")
-        if role == BASELINE or named not in (None, own):
+        if role == submissions.BASELINE or named not in (None, own):
             raise Forbidden("Only organisers may send baselines, or submit for other teams.")
-        return own, SYSTEM
+        return own, submissions.SYSTEM
     if named is None:
-        if role == SYSTEM:
+        if role == submissions.SYSTEM:
             raise invalid("missing-field", "/team", "Set `team`, or `role` to `baseline`.")
         return None, role
     team = benchmarks.get_team(db, slug, named)
     if team is None or team.erased_at is not None:
         raise invalid("unknown-team", "/team", access.unknown_team(db, slug, named))
-    return (None if role == BASELINE else named), role
+    return (None if role == submissions.BASELINE else named), role
 
 
 def check_outputs(
-    db: Connection, revision: Revision, request: SubmissionRequest, memory: int
+    db: Connection, revision: revisions.Revision, request: SubmissionRequest, memory: int
 ) -> dict[str, dict[str, bytes]]:
     """Return the outputs of a request, unread: part -> its texts under the names by which they are kept.
 
@@ -231,9 +219,9 @@ def check_outputs(
         problems.add(Problem(code="no-outputs", pointer="/outputs", detail="Send the output of at least one part."))
     for part, value in request.outputs.items():
         # an answer does not repeat a name of any length
-        pointer = f"/outputs/{escape(part)}" if len(part) <= LONGEST_SHOWN else "/outputs"
+        pointer = f"/outputs/{params.escape(part)}" if len(part) <= LONGEST_SHOWN else "/outputs"
         if part not in known:
-            suggestion = did_you_mean(part, known)
+            suggestion = wording.did_you_mean(part, known)
             detail = f"Unknown part {part[:LONGEST_SHOWN]!r}. The benchmark has: {', '.join(known[:20])}.{suggestion}"
             problems.add(Problem(code="unknown-part", pointer=pointer, detail=detail))
             continue
@@ -267,19 +255,19 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
     now = context.now()
     with context.store.write() as db:
         submission, benchmark = access.locked_submission(db, caller, submission_id)
-        require_changes_left(db, context, caller)
+        events.require_changes_left(db, context, caller)
         given = changes.given()
         # at level `none`, teams may choose any submission: only what has scores is on the board
         blind = gate.blind(benchmark, now) and not caller.organiser
         unfit = submission.team_id is None or (submission.state != runs.SUCCEEDED and not blind)
         if changes.chosen is True and unfit:
             raise Conflict(f"The submission {submission.id} has no scores of a team, so it cannot be chosen.")
-        if changes.chosen is not MISSING or changes.withdrawn is False:
+        if changes.chosen is not requests.MISSING or changes.withdrawn is False:
             access.require_open(benchmark, caller, now)
         values = {name: value for name, value in given.items() if name not in ("withdrawn", "links")}
-        if changes.links is not MISSING:
+        if changes.links is not requests.MISSING:
             values["links"] = {} if changes.links is None else changes.links.over(submission.links)
-        if changes.withdrawn is not MISSING:
+        if changes.withdrawn is not requests.MISSING:
             values["withdrawn_at"] = (submission.withdrawn_at or now) if changes.withdrawn else None
         if values:
             submissions.change(db, submission_id, **values)
@@ -288,7 +276,7 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
         on_board = {name for name, value in values.items() if name != "notes" and getattr(submission, name) != value}
         scheduled = board_changed(db, context, submission.benchmark_id) if on_board else ()
         _record(context, db, caller, "submission.changed", submission, {"members": sorted(given)})
-        view = view_of(db, context, caller, benchmark, access.submission_of(db, caller, submission_id))
+        view = views.view_of(db, context, caller, benchmark, access.submission_of(db, caller, submission_id))
     queue_runs(context, scheduled, submission.benchmark_id)
     return view
 
@@ -317,7 +305,7 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> V
         submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
         freed = let_board_begin(db, submission.benchmark_id)
         _record(context, db, caller, "submission.cancelled", submission)
-        view = view_of(db, context, caller, benchmark, access.submission_of(db, caller, submission_id))
+        view = views.view_of(db, context, caller, benchmark, access.submission_of(db, caller, submission_id))
     queue_runs(context, freed)
     context.queue.stop(submission.run_id)
     return view
@@ -348,7 +336,7 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> No
             views.count_one(db, caller, benchmark.id, submission.team_id, now)
         attempt = submission.attempt + 1
         run_id = f"{submission.id}-{attempt}"
-        add_run(db, context, caller, run_id, SUBMISSION_KIND, LIVE, now)
+        add_run(db, context, caller, run_id, views.SUBMISSION_KIND, queue.LIVE, now)
         submissions.change(
             db,
             submission_id,
@@ -360,7 +348,7 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> No
             finished_at=None,
         )
         _record(context, db, caller, "submission.retried", submission, {"attempt": attempt})
-    context.queue.put(run_id, LIVE)
+    context.queue.put(run_id, queue.LIVE)
 
 
 def check_deletable(context: Context, caller: Caller, submission_id: str) -> None:
@@ -374,7 +362,7 @@ def check_deletable(context: Context, caller: Caller, submission_id: str) -> Non
         _require_deletable(caller, access.benchmark_of(db, submission.benchmark_id), context.now())
 
 
-def _require_deletable(caller: Caller, benchmark: Benchmark, now: datetime) -> None:
+def _require_deletable(caller: Caller, benchmark: benchmarks.Benchmark, now: datetime) -> None:
     if benchmark.closed(now) and not caller.organiser:
         raise Forbidden("The benchmark has closed, so only organisers may delete. You may still withdraw.")
 
@@ -435,10 +423,10 @@ def _record(
     db: Connection,
     caller: Caller,
     kind: str,
-    submission: Submission,
+    submission: submissions.Submission,
     data: Mapping[str, object] | None = None,
 ) -> None:
-    record_event(
+    events.record_event(
         db,
         context,
         kind,

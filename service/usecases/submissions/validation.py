@@ -10,20 +10,16 @@ from datetime import datetime
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
+from service import errors, queue
 from service.caller import Caller, new_id
 from service.context import Context
 from service.contract.submissions import SubmissionRequest
-from service.errors import SOON, Conflict, TooManyRequests
 from service.policy import documents, gate
-from service.queue import LIVE
-from service.store import benchmarks, jobs, revisions, runs, submissions, texts
-from service.store.benchmarks import Benchmark
-from service.store.score_records import FAILED
+from service.store import benchmarks, jobs, revisions, runs, score_records, submissions, texts
 from service.usecases.access import IdempotencyKey, active_revision, benchmark_of, claim_key, require_open
 from service.usecases.jobs import VALIDATION_KIND
 from service.usecases.runs import Ending, Failure, Progress, QueuedRun, add_run, job_answer
-from service.usecases.scoring.gold import OUTPUTS, text_of
-from service.usecases.scoring.part_scorer import Scorer
+from service.usecases.scoring import gold, part_scorer
 from service.usecases.submissions import views
 from service.usecases.submissions.submissions import check_outputs, team_and_role
 
@@ -72,17 +68,17 @@ def validate(
                 return earlier, False
             if jobs.unfinished_of(db, caller.owner, VALIDATION_KIND) >= AT_ONCE:
                 detail = f"The limit of {AT_ONCE} unfinished validations of this token is reached. Wait for one."
-                raise TooManyRequests(detail, slug="too-many-validations", headers={"Retry-After": "2"})
+                raise errors.TooManyRequests(detail, slug="too-many-validations", headers={"Retry-After": "2"})
             if team_id is not None:
                 views.count_one(db, caller, slug, team_id, now, scored=False)
-            add_run(db, context, caller, job_id, VALIDATION_KIND, LIVE, now)
+            add_run(db, context, caller, job_id, VALIDATION_KIND, queue.LIVE, now)
             jobs.add(db, job_id, caller.owner, asdict(_Stored(slug, revision.id, caller.organiser)))
             if team_id is not None and not caller.organiser:
                 submissions.add_validation(db, job_id, slug, team_id, views.utc_day(now))
             texts.put(db, job_id, ChainMap(*checked.values()))
     except IntegrityError as error:
-        raise Conflict("An equal request is in progress. Retry.", headers=SOON) from error
-    context.queue.put(job_id, LIVE)
+        raise errors.Conflict("An equal request is in progress. Retry.", headers=errors.SOON) from error
+    context.queue.put(job_id, queue.LIVE)
     return job_id, True
 
 
@@ -103,17 +99,17 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
         benchmark = benchmarks.get(db, request.benchmark)
     if revision is None or benchmark is None:
         raise RuntimeError(f"the revision of {run.id} was deleted")
-    scorer = Scorer(context, revision)
+    scorer = part_scorer.Scorer(context, revision)
     progress.measures(entry.metric.name for entry in scorer.scoring.spec.entries)
     choice = scorer.scoring.spec.format
-    texts_of_parts = {part.name: text_of(stored, OUTPUTS, part.name, choice) for part in scorer.parts}
+    texts_of_parts = {part.name: gold.text_of(stored, gold.OUTPUTS, part.name, choice) for part in scorer.parts}
     outputs = {name: text for name, text in texts_of_parts.items() if text is not None}
     level = _level(benchmark, request)
     # the time of a check that shows nothing would tell of gold
     checked: dict[str, dict[str, object]] = {part: {} for part in texts_of_parts}
     if level is not gate.Level.NONE:
         checked = scorer.check(outputs, progress.note)
-    valid = all(part.get("state") != FAILED for part in checked.values())
+    valid = all(part.get("state") != score_records.FAILED for part in checked.values())
     results = {"benchmark": benchmark.id, "revision": revision.number, "valid": valid, "parts": checked}
     if level is not gate.Level.GOLD:
         results = documents.validation_of_text(results)
@@ -123,7 +119,7 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
     return job_answer(run, runs.SUCCEEDED, shown, keep_texts=False, level=level)
 
 
-def _level(benchmark: Benchmark | None, request: _Stored) -> gate.Level:
+def _level(benchmark: benchmarks.Benchmark | None, request: _Stored) -> gate.Level:
     """Return the level of who asks: the stored answer may still be read after closing."""
     asker = Caller(None, frozenset({"organise"} if request.organiser else ()))
     return gate.Level.NONE if benchmark is None else gate.lowest_level(benchmark, asker)

@@ -13,20 +13,17 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection
 
+from service import errors, requests
 from service.caller import Caller
 from service.context import Context
-from service.errors import LONGEST_SHOWN, NotFound, TooManyRequests, invalid
-from service.policy import documents, gate
-from service.policy.figures import Release, shown_share
+from service.policy import documents, figures, gate
 from service.queue import REDIS_ERRORS
-from service.requests import PUBLIC
 from service.store import benchmarks, boards, comparisons, revisions, runs, score_records, submissions, tokens
 from service.store.benchmarks import Benchmark
 from service.store.runs import Run
 from service.store.submissions import ANNOTATION, Submission
 from service.usecases.access import benchmark_of, team_of
-from service.usecases.boards.board import links_document
-from service.usecases.boards.viewing import release_of_revision, revision_shown
+from service.usecases.boards import ranking, viewing
 from service.usecases.runs import View, json_view, moment
 
 
@@ -44,24 +41,24 @@ def system_of(db: Connection, benchmark_id: str, team_id: str | None, name: str,
         Unprocessable: the team has none of this name, or several, or it is a further run itself; or the outputs are
             those of another run, which one more copy would make look certain.
     """
-    shown = name[:LONGEST_SHOWN]
+    shown = name[: errors.LONGEST_SHOWN]
     found = boards.runs_named(db, benchmark_id, team_id, name)
     first = [each.id for each in found if each.run_of is None]
     if not first and found:
         known = boards.names_of(db, [each.run_of for each in found if each.run_of is not None])
         heads = ", ".join(sorted(set(known.values())))
         detail = f"The submission {shown!r} is itself a further training run. Name the first one: {heads}."
-        raise invalid("run-of-a-run", "/run_of", detail)
+        raise errors.invalid("run-of-a-run", "/run_of", detail)
     if not first:
         detail = f"Unknown submission {shown!r} of your team. Submit its first training run, without run_of, before."
-        raise invalid("unknown-system", "/run_of", detail)
+        raise errors.invalid("unknown-system", "/run_of", detail)
     if len(first) > 1:
         detail = f"{len(first)} submissions are named {shown!r}. Give them different names, and name one."
-        raise invalid("ambiguous-system", "/run_of", detail)
+        raise errors.invalid("ambiguous-system", "/run_of", detail)
     equal = boards.run_with_outputs(db, first[0], outputs_digest)
     if equal is not None:
         detail = f"These are the outputs of {equal}. A further training run has outputs of its own."
-        raise invalid("equal-run", "/outputs", detail)
+        raise errors.invalid("equal-run", "/outputs", detail)
     return first[0]
 
 
@@ -132,14 +129,7 @@ def require_question(quota: Quota, now: datetime) -> None:
     Raises:
         TooManyRequests: names the quota, and when it is reset.
     """
-    if quota.left != 0:
-        return
-    headers = {**rate_limit_headers([quota], now), "Retry-After": str(_seconds_left(now))}
-    raise TooManyRequests(
-        f"The quota {quota.name} of {quota.limit} is used up. It is reset at {moment(next_day(now))} (midnight UTC). "
-        "Comparisons that you asked before stay readable.",
-        headers=headers,
-    )
+    _require([quota], [quota], now, "Comparisons that you asked before stay readable.")
 
 
 def count_one(db: Connection, caller: Caller, slug: str, team_id: str, now: datetime, *, scored: bool = True) -> None:
@@ -161,7 +151,7 @@ def count_one(db: Connection, caller: Caller, slug: str, team_id: str, now: date
     """
     team = benchmarks.get_team(db, slug, team_id, lock=True)
     if team is None or team.erased_at is not None:
-        raise NotFound(f"Unknown team {team_id!r} of benchmark {slug!r}.")
+        raise errors.NotFound(f"Unknown team {team_id!r} of benchmark {slug!r}.")
     if caller.organiser:
         return
     # the benchmark is read again: its quota may have changed while this transaction waited
@@ -186,20 +176,22 @@ def require_room(context: Context, caller: Caller, slug: str, key: str | None, *
         _require(quotas, [quota for quota in quotas if quota.name in (SUBMISSIONS if scored else (ATTEMPTS,))], now)
 
 
-def _require(quotas: list[Quota], charged: list[Quota], now: datetime) -> None:
+NOT_COUNTED = (
+    "Submissions that are cancelled before they start, and those that fail through an internal error, are not counted."
+)
+
+
+def _require(quotas: list[Quota], charged: list[Quota], now: datetime, advice: str = NOT_COUNTED) -> None:
     for quota in charged:
         if quota.left != 0:
             continue
         headers = rate_limit_headers(quotas, now)
-        when = " It is never reset."
+        when = "It is never reset."
         if quota.daily:
             headers["Retry-After"] = str(_seconds_left(now))
-            when = f" It is reset at {moment(next_day(now))} (midnight UTC)."
-        raise TooManyRequests(
-            f"The quota {quota.name} of {quota.limit} is used up.{when} Submissions that are cancelled before they "
-            "start, and those that fail through an internal error, are not counted.",
-            headers=headers,
-        )
+            when = f"It is reset at {moment(next_day(now))} (midnight UTC)."
+        detail = f"The quota {quota.name} of {quota.limit} is used up. {when} {advice}"
+        raise errors.TooManyRequests(detail, headers=headers)
 
 
 def quota_document(quotas: list[Quota], now: datetime) -> dict[str, object]:
@@ -216,7 +208,9 @@ def rate_limit_headers(quotas: list[Quota], now: datetime) -> dict[str, str]:
     limited = [quota for quota in quotas if quota.limit is not None]
     if not limited:
         return {}
-    policies = [f'"{quota.name}";q={quota.limit};w={_window(quota)}' for quota in limited]
+    policies = [
+        f'"{quota.name}";q={quota.limit};w={DAY_SECONDS if quota.daily else FOREVER_SECONDS}' for quota in limited
+    ]
     states = [
         f'"{quota.name}";r={quota.left}' + (f";t={_seconds_left(now)}" if quota.daily else "") for quota in limited
     ]
@@ -229,10 +223,6 @@ def rate_limit_headers(quotas: list[Quota], now: datetime) -> dict[str, str]:
         "RateLimit-Remaining": str(least.left),
     }
     return {**headers, "RateLimit-Reset": str(_seconds_left(now))} if least.daily else headers
-
-
-def _window(quota: Quota) -> int:
-    return DAY_SECONDS if quota.daily else FOREVER_SECONDS
 
 
 def _seconds_left(now: datetime) -> int:
@@ -257,14 +247,14 @@ def view_of(db: Connection, context: Context, caller: Caller, benchmark: Benchma
     record = None
     if submission.state == runs.SUCCEEDED and benchmark.active_revision is not None:
         record = score_records.newest(db, submission.id, benchmark.active_revision)
-    share = shown_share(benchmark, now)
+    share = figures.shown_share(benchmark, now)
     document["scores"] = None if record is None else _scores(record.shown(share), share)
     document["warnings"] = [] if record is None else record.document["warnings"]
     document["failure"] = submission.failures[-1] if submission.state == runs.FAILED and submission.failures else None
     document["failures"] = list(submission.failures)
     level = gate.level_of(benchmark, caller, now)
     document["released"] = None if record is None or record.rung is None else record.rung != score_records.HELD
-    if share == PUBLIC and level < gate.Level.GOLD:
+    if share == requests.PUBLIC and level < gate.Level.GOLD:
         document = documents.without_comparison(document)
     if documents.ladder_holds(level, benchmark) and document["released"] is False:
         document = documents.held_submission(document)
@@ -300,7 +290,7 @@ def _document(submission: Submission, run: Run | None, heads: Mapping[str, str])
         "name": submission.name,
         "run_of": heads.get(submission.run_of or ""),
         "notes": submission.notes,
-        "links": links_document(submission.links),
+        "links": ranking.links_document(submission.links),
         "role": submission.role,
         "state": run.state if waits and run is not None else submission.state,
         "attempt": submission.attempt,
@@ -320,12 +310,12 @@ def _document(submission: Submission, run: Run | None, heads: Mapping[str, str])
 
 def _release(
     db: Connection, benchmark: Benchmark, record: score_records.ScoreRecord, level: gate.Level, share: str | None
-) -> Release | None:
+) -> figures.Release | None:
     """Return what is shown of a record's figures over a share; None for nothing."""
     revision = revisions.get(db, benchmark.id, record.revision)
-    if revision is None or not revision_shown(db, benchmark, level, revision.number, share):
+    if revision is None or not viewing.revision_shown(db, benchmark, level, revision.number, share):
         return None
-    return release_of_revision(db, benchmark, revision, level, share)
+    return viewing.release_of_revision(db, benchmark, revision, level, share)
 
 
 def _scores(record: score_records.ScoreRecord, share: str | None) -> dict[str, object]:

@@ -17,12 +17,9 @@ from service.errors import TYPES, problems_counted
 from service.policy.documents import CLOSED
 from service.queue import REDIS_ERRORS, Pulse
 from service.store import benchmarks, revisions, runs, score_records, submissions
-from service.store.revisions import Part, Revision
-from service.store.runs import Piece, Run
 from service.store.submissions import Submission
-from service.usecases.access import benchmark_of
+from service.usecases import access, events
 from service.usecases.boards.work import board_changed, let_board_begin
-from service.usecases.events import record_event
 from service.usecases.runs import Cancelled, Ending, Failure, Outdated, PieceProgress, Progress, QueuedRun
 from service.usecases.scoring.part_scorer import Scored, Scorer, pack_results, unpack_results
 from service.usecases.scoring.shares import place_on_ladder
@@ -36,7 +33,7 @@ LOOK_AGAIN = 2.0
 """Seconds after which the run's worker looks whether those that hold pieces still live."""
 
 
-def score_together(context: Context, run: Run, scorer: Scorer, submission: Submission) -> Scored | None:
+def score_together(context: Context, run: runs.Run, scorer: Scorer, submission: Submission) -> Scored | None:
     """Score a large submission of a claimed run with the workers that are idle; None where it is small, or alone.
 
     Raises:
@@ -64,7 +61,7 @@ def score_together(context: Context, run: Run, scorer: Scorer, submission: Submi
     return scorer.join(submission, results)
 
 
-def score_piece(context: Context, piece: Piece) -> None:
+def score_piece(context: Context, piece: runs.Piece) -> None:
     """Score a claimed piece in another worker than the run's own.
 
     Raises:
@@ -97,7 +94,7 @@ def spans_of(sizes: Sequence[int], least: int) -> Iterator[tuple[int, int]]:
             first, size = last, 0
 
 
-def _spans(context: Context, parts: Sequence[Part], submission: Submission) -> list[tuple[int, int]]:
+def _spans(context: Context, parts: Sequence[revisions.Part], submission: Submission) -> list[tuple[int, int]]:
     """Return the pieces of a submission; none where it is small."""
     threshold = context.config.spread_bytes
     sizes = [_size(submission.outputs.get(part.name, {})) for part in parts]
@@ -111,7 +108,7 @@ def _size(output: Mapping[str, object]) -> int:
     return size if isinstance(size, int) else 0
 
 
-def _others(context: Context, run: Run) -> int:
+def _others(context: Context, run: runs.Run) -> int:
     """Return how many other workers could help; 0 without Redis."""
     try:
         return max(0, context.queue.workers(run.queue) - 1)
@@ -119,7 +116,7 @@ def _others(context: Context, run: Run) -> int:
         return 0
 
 
-def _work_off(context: Context, run: Run, scorer: Scorer, submission: Submission) -> None:
+def _work_off(context: Context, run: runs.Run, scorer: Scorer, submission: Submission) -> None:
     """Score pieces until each has a result.
 
     Raises:
@@ -141,14 +138,14 @@ def _work_off(context: Context, run: Run, scorer: Scorer, submission: Submission
         alone = not _await_others(context, run)
 
 
-def _packed_piece(scorer: Scorer, submission: Submission, piece: Piece, progress: PieceProgress) -> bytes:
+def _packed_piece(scorer: Scorer, submission: Submission, piece: runs.Piece, progress: PieceProgress) -> bytes:
     """Return the packed results of a piece."""
     progress.piece = piece
     results = scorer.score_parts(submission, scorer.parts[piece.first : piece.last], progress.note)
     return pack_results(results)
 
 
-def _await_others(context: Context, run: Run) -> bool:
+def _await_others(context: Context, run: runs.Run) -> bool:
     """Wait until the others have done their pieces, or one of these is free again. Return False without Redis."""
     pulse = Pulse(context.queue)
     try:
@@ -207,7 +204,7 @@ def fail(context: Context, run: runs.Run, failure: Failure) -> Ending:
     return Ending(runs.FAILED, save, lock=submission.benchmark_id)
 
 
-def _active(db: Connection, submission: Submission) -> Revision:
+def _active(db: Connection, submission: Submission) -> revisions.Revision:
     benchmark = benchmarks.get(db, submission.benchmark_id)
     revision = None if benchmark is None else revisions.active(db, benchmark)
     if revision is None:
@@ -215,7 +212,7 @@ def _active(db: Connection, submission: Submission) -> Revision:
     return revision
 
 
-def _scored_ending(context: Context, submission: Submission, revision: Revision, scored: Scored) -> Ending:
+def _scored_ending(context: Context, submission: Submission, revision: revisions.Revision, scored: Scored) -> Ending:
     outputs = {part: {**known, **scored.sizes.get(part, {})} for part, known in submission.outputs.items()}
 
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
@@ -223,27 +220,27 @@ def _scored_ending(context: Context, submission: Submission, revision: Revision,
         if scored.record is None:
             return _end(db, context, submission, now, failure=failure_of_parts(scored.failures), outputs=outputs)
         score_records.save(db, scored.record, scored.packed)
-        place_on_ladder(db, benchmark_of(db, submission.benchmark_id), revision, submission)
+        place_on_ladder(db, access.benchmark_of(db, submission.benchmark_id), revision, submission)
         return _end(db, context, submission, now, outputs=outputs)
 
     state = runs.FAILED if scored.record is None else runs.SUCCEEDED
     return Ending(state, save, lock=submission.benchmark_id)
 
 
-def _copied(context: Context, submission: Submission, revision: Revision, source_id: str) -> Ending:
+def _copied(context: Context, submission: Submission, revision: revisions.Revision, source_id: str) -> Ending:
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
         _require_active(db, submission, revision)
         source = submissions.get(db, source_id)
         if source is None or not score_records.scored_ids(db, revision.number, [source_id]):
             raise Outdated
         score_records.copy(db, source_id, submission.id, revision.number, now)
-        place_on_ladder(db, benchmark_of(db, submission.benchmark_id), revision, submission)
+        place_on_ladder(db, access.benchmark_of(db, submission.benchmark_id), revision, submission)
         return _end(db, context, submission, now, outputs=source.outputs)
 
     return Ending(runs.SUCCEEDED, save, lock=submission.benchmark_id)
 
 
-def _require_active(db: Connection, submission: Submission, revision: Revision) -> None:
+def _require_active(db: Connection, submission: Submission, revision: revisions.Revision) -> None:
     benchmark = benchmarks.get(db, submission.benchmark_id)
     if benchmark is None or benchmark.active_revision != revision.number:
         raise Outdated
@@ -269,7 +266,7 @@ def _end(
         outputs=submission.outputs if outputs is None else outputs,
     )
     kind = "submission.scored" if failure is None else "submission.failed"
-    record_event(db, context, kind, submission.benchmark_id, team_id=submission.team_id, subject=submission.id)
+    events.record_event(db, context, kind, submission.benchmark_id, team_id=submission.team_id, subject=submission.id)
     if failure is None:
         return board_changed(db, context, submission.benchmark_id)
     return let_board_begin(db, submission.benchmark_id)

@@ -1,11 +1,15 @@
-"""Ask for a document that is derived from outputs: a kept one, or one that the process of views makes now."""
+"""Ask for items, slices and trees of outputs: kept ones, or those that the process of views makes now.
+
+Answers hold gold: they leave the service through `service.policy` only. How a caller sees trees is part of the
+question, so that below level gold the answer holds none of gold's.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -14,12 +18,14 @@ import orjson
 from service.caller import Caller
 from service.config import Config
 from service.context import Context, Waits, waits_of
+from service.contract.common import TreeChoice
 from service.errors import ServiceError, Unavailable
 from service.store import views
 from service.store.artifacts import unpack_json
 from service.usecases.runs import View, wait_for
-from treescore.core.params import Json
-from treescore.core.version import __version__
+from service.usecases.views.choosing import Asked, Listed, Window
+from service.usecases.views.documents import Document, Outline
+from treescore.core import params, version
 from treescore.errors import Problem
 
 VIEWS = "views"
@@ -46,7 +52,7 @@ class Question:
 
     kind: str
     owners: tuple[str, ...]
-    asked: Mapping[str, Json]
+    asked: Mapping[str, params.Json]
 
     @property
     def text(self) -> str:
@@ -56,7 +62,7 @@ class Question:
     @property
     def key(self) -> str:
         """A digest of the question, and of the version that answers it."""
-        return hashlib.blake2b(f"{__version__} {self.text}".encode(), digest_size=32).hexdigest()
+        return hashlib.blake2b(f"{version.__version__} {self.text}".encode(), digest_size=32).hexdigest()
 
     @classmethod
     def of(cls, text: str) -> Question:
@@ -73,7 +79,11 @@ def ask(context: Context, caller: Caller, question: Question) -> Any:
         Unavailable: it was not made in time, or too much is asked at once.
     """
     kept, now = views.kept(context.store, question.key), context.now()
-    if kept is None or not _stands(kept, now):
+    # what was refused may have become possible
+    lasting = kept is not None and (
+        kept.state == views.MADE or (kept.state == views.FAILED and kept.asked_at > now - FAILED_FOR)
+    )
+    if kept is None or not lasting:
         kept = _asked_for(context, caller, question)
     elif kept.used_at < now - USE_NOTED:
         with context.store.write(durable=False) as db:
@@ -84,11 +94,6 @@ def ask(context: Context, caller: Caller, question: Question) -> Any:
     if kept.state != views.MADE:
         raise _error_of(document)
     return document
-
-
-def _stands(kept: views.Kept, now: datetime) -> bool:
-    """Return whether a view need not be made again. What was refused may have become possible."""
-    return kept.state == views.MADE or (kept.state == views.FAILED and kept.asked_at > now - FAILED_FOR)
 
 
 def _asked_for(context: Context, caller: Caller, question: Question) -> views.Kept | None:
@@ -154,3 +159,132 @@ def _error_of(record: Mapping[str, Any]) -> ServiceError:
     members = {**record, "problems": [Problem(**problem) for problem in record["problems"]]}
     ServiceError.__init__(error, **{name: members[name] for name in ("detail", "slug", "problems", "total", "headers")})
     return error
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One output.
+
+    Attributes:
+        owner: id of the submission or job.
+        at: position of the part of a submission, or of the system of a job.
+        revision: benchmark and number of the revision under which a submission is read; None of a job.
+    """
+
+    owner: str
+    at: int
+    revision: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """How a caller sees trees.
+
+    Attributes:
+        compared: whether the output was scored, and the caller sees anything of that.
+        gold: whether gold's are seen; where the output was scored they stand beside its own, and sentences are gold's.
+        marked_by: whose marks are seen: keys of metrics, None for those of a plain comparison.
+    """
+
+    compared: bool
+    gold: bool
+    marked_by: Sequence[str | None] = ()
+
+
+class ErrorsHidden(Exception):
+    """The caller sees no marks, and so may not choose sentences by them."""
+
+
+class NotComparable(Exception):
+    """Sentences in which two outputs differ are asked for, and gold does not stand beside both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """What one caller asks of outputs."""
+
+    context: Context
+    caller: Caller
+
+    def items(
+        self, outputs: Sequence[Output], metric: int, ranges: Sequence[Sequence[tuple[int, int]]]
+    ) -> list[list[Document]]:
+        """Return for each output the items in these ranges (from 0, the last not included)."""
+        return list(self._ask("items", outputs, metric=metric, ranges=ranges))
+
+    def chosen(self, output: Output, metric: int, sight: Sight, asked: Asked) -> Chosen:
+        """Return the items of chosen sentences.
+
+        Raises:
+            ErrorsHidden: sentences are chosen by errors.
+        """
+        found = self._ask("chosen", [output], metric=metric, sight=asdict(sight), asked=asdict(asked))
+        return Chosen(Listed(**found["listed"]), found["beside_gold"], found["items"])
+
+    def slices(self, output: Output, metric: int, by: str | None) -> tuple[list[str], list[Document]]:
+        """Return the names of all groupings, and the rows of one: none if it is unknown."""
+        names, rows = self._ask("slices", [output], metric=metric, by=by)
+        return names, rows
+
+    def trees(self, output: Output, sight: Sight, asked: Asked, other: Output | None = None) -> Trees:
+        """Return the trees of a page's sentences.
+
+        Args:
+            output: whose.
+            sight: how they are seen.
+            asked: which of them.
+            other: only sentences in which it is not right and wrong alike.
+
+        Raises:
+            ErrorsHidden: sentences are chosen by errors.
+            NotComparable: there is an `other`.
+        """
+        outputs = [output] if other is None else [output, other]
+        return Trees(**self._ask("trees", outputs, sight=asdict(sight), asked=asdict(asked)))
+
+    def window(self, output: Output, sight: Sight, asked: Asked, other: Output | None = None) -> tuple[bool, Window]:
+        """Return whether marks are shown, and the sentence that is looked at among those around it; as `trees`."""
+        outputs = [output] if other is None else [output, other]
+        found = self._ask("window", outputs, sight=asdict(sight), asked=asdict(asked))
+        around = [Outline(**outline) for outline in found["window"]["around"]]
+        return found["marks"], Window(**{**found["window"], "around": around})
+
+    def _ask(self, kind: str, outputs: Sequence[Output], **asked: params.Json) -> Any:
+        owners = tuple(dict.fromkeys(output.owner for output in outputs))
+        asked["outputs"] = [asdict(output) for output in outputs]
+        answer = ask(self.context, self.caller, Question(kind, owners, asked))
+        if answer == ErrorsHidden.__name__:
+            raise ErrorsHidden
+        if answer == NotComparable.__name__:
+            raise NotComparable
+        return answer
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Items of the sentences of a page.
+
+    Attributes:
+        listed: the sentences.
+        beside_gold: whether they are gold's, each with its one item; else the output's own, each with the items that
+            lie in it.
+        items: of each sentence.
+    """
+
+    listed: Listed
+    beside_gold: bool
+    items: Sequence[Sequence[Document]]
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """Trees of the sentences of a page; `marks` says whether they say what is wrong."""
+
+    marks: bool
+    documents: Sequence[Document]
+    next: str | None
+
+
+def asked_of(stored: dict[str, params.Json]) -> Asked:
+    """Return what is asked of sentences, as a question states it."""
+    return Asked(**{**stored, "owner": tuple(stored["owner"]), "choice": TreeChoice(**stored["choice"])})

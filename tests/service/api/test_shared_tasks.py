@@ -15,7 +15,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from service.contract.access import TokenRequest
-from service.usecases.tokens import create_token
+from service.usecases.benchmarks.teams import create_token
 from tests.contract.shared_task import BENCHMARK, SharedTask
 from tests.contract.stage import Stage
 from tests.fixtures.contexts import ORGANISER
@@ -248,7 +248,7 @@ def test_lists_are_pages_with_links(task: SharedTask) -> None:
 def test_a_board_of_more_rows_than_one_answer_holds_links_to_the_next(
     task: SharedTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.usecases.boards.leaderboard.MOST_ROWS", 1)
+    monkeypatch.setattr("service.usecases.boards.viewing.MOST_ROWS", 1)
     first, second = task.two()
     board = task.organiser.get(f"{task.address}/leaderboard")
     link = board.headers["Link"].partition(">")[0][1:]

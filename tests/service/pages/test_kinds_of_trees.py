@@ -185,7 +185,7 @@ def test_expressions_of_both_sides_are_drawn_and_listed_under_any_key(
     )  # fmt: skip
     tree = client.get(f"{job}/trees?system=A").json["items"][0]
     assert tree["expressions"][0] == tree["gold_expressions"][0] == {"words": ["1", "2"], "category": "LVC.full"}
-    monkeypatch.setattr("service.usecases.trees.documents.MOST_MEMBERS", 3)  # the output has 4
+    monkeypatch.setattr("service.usecases.views.documents.MOST_MEMBERS", 3)  # the output has 4
     assert "expressions" not in client.get(f"{job}/trees?system=A&limit=9").json["items"][0]
     assert 'class="mwes"' not in client.get(job.replace("/v1/jobs/", "/j/") + "/sentences?item=1").text
 

@@ -12,7 +12,7 @@ from service.policy import documents as items
 from service.policy import gate
 from service.policy.gate import Level
 from service.usecases.benchmarks.benchmarks import view_benchmark
-from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.boards.viewing import leaderboard
 from service.usecases.status import metrics_text
 from service.usecases.submissions import submissions
 from tests.fixtures.contexts import ORGANISER

@@ -20,7 +20,7 @@ from service.contract.leaderboards import LeaderboardQuery
 from service.store import archive, runs, tokens
 from service.store.archive import ArchiveError, migrate
 from service.store.tokens import Token
-from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.boards.viewing import leaderboard
 from service.usecases.comparison_views import view_comparison
 from service.usecases.jobs import submit_job, view_job
 from service.usecases.retention import back_up, back_up_first, restore

@@ -9,7 +9,7 @@ from service.errors import NotFound, Unprocessable
 from service.usecases.access import benchmark_of
 from service.usecases.benchmarks.benchmarks import part_input
 from service.usecases.benchmarks.teams import rotate_token
-from service.usecases.boards.board import board_of
+from service.usecases.boards.ranking import board_of
 from service.usecases.status import scorer
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import BENCHMARK, RIGHT, SLUG

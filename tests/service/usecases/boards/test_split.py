@@ -22,14 +22,14 @@ from service.requests import PRIVATE, PUBLIC
 from service.store import benchmarks, boards, revisions, score_records
 from service.store.tables import scores
 from service.usecases.benchmarks.revisions import view_revision
-from service.usecases.boards import board as board_module
-from service.usecases.boards.board import board_of, comparison_id, question_of, rows_of
-from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.boards import ranking as board_module
+from service.usecases.boards.ranking import board_of, comparison_id, question_of, rows_of
+from service.usecases.boards.viewing import leaderboard
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.checks import wrong_scores
 from service.usecases.comparison_views import list_comparisons, view_comparison
 from service.usecases.comparisons import ask, comparison_items
-from service.usecases.scoring.shares import share_rows, split_of
+from service.usecases.scoring.shares import rows_in, share_rows, split_of
 from service.usecases.submissions.fitting import report
 from service.usecases.submissions.submissions import cancel_submission
 from tests.fixtures.contexts import NOON, ORGANISER, work_of
@@ -251,7 +251,7 @@ class TestParts:
         task.settle()
         for share, time in ((PUBLIC, NOON), (PRIVATE, LATER)):
             closed(task, time)
-            chosen = {part: [at for at, there in enumerate(drawn.rows(part, share)) if there] for part in golds}
+            chosen = {part: [at for at, there in enumerate(rows_in(drawn, part, share)) if there] for part in golds}
             apart = {part: {"gold": only(gold, chosen[part])} for part, gold in golds.items()}
             task.make(**{**BENCHMARK, "id": share, "parts": apart})
             for caller, each, output in zip(callers, ids, outputs, strict=True):

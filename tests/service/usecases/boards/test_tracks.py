@@ -10,7 +10,7 @@ from service.contract.leaderboards import MatrixQuery
 from service.errors import Forbidden, NotFound, Unprocessable
 from service.policy import figures
 from service.store import boards
-from service.usecases.boards.leaderboard import matrix
+from service.usecases.boards.viewing import matrix
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import ANYONE, LONG, SECOND_PART, SLUG, Task, column, once, spoilt
 

@@ -20,32 +20,17 @@ from service.usecases.benchmarks.benchmarks import delete_benchmark
 from service.usecases.jobs import submit_job
 from service.usecases.retention import Scope, purge
 from service.usecases.scoring import gold, part_scorer
-from service.usecases.scoring.gold import KeptGold, _Entry, _FileName
 from service.usecases.scoring.part_scorer import Scorer
 from tests.fixtures.contexts import ORGANISER, SCORER
 from tests.fixtures.processes import log_lines
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG, loaded
 from tests.fixtures.tasks import SECOND_PART, SLUG, Task
 from treescore.core.registry import ItemInfo
-from treescore.core.trees import Vocabulary
-from treescore.evaluation.evaluate import ReadGold
 from workers.sweeper import Sweeper
 
-Forget = Callable[[], None]
 ITEMS = {"attributes": {"genre": ["news", "blog"]}, "blocks": ["one", "two"]}
 PARTS = {"en": {"gold": GOLD_CONLLU, "items": ITEMS}, "de": {"gold": SECOND_PART}}
 OUTPUTS = {"en": ONE_WRONG, "de": SECOND_PART.replace("nsubj", "obj")}
-
-
-@pytest.fixture
-def forget(monkeypatch: pytest.MonkeyPatch) -> Forget:
-    """Makes this process keep no gold, as one that has just begun."""
-
-    def begin() -> None:
-        monkeypatch.setattr(gold, "_kept", KeptGold())
-
-    begin()
-    return begin
 
 
 @pytest.fixture
@@ -63,7 +48,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def scored(task: Task, forget: Forget, read: list[str]) -> str:
+def scored(task: Task, read: list[str]) -> str:
     """A submission with two parts, whose gold was read and kept."""
     task.make(parts=PARTS, metrics=["attachment", "ud"])
     submission = task.scored(task.team(), OUTPUTS)
@@ -95,19 +80,17 @@ def kept_revisions(context: Context) -> list[str]:
     return sorted(path.name for path in context.config.gold_folder.glob("*/*"))
 
 
-def test_another_process_loads_gold_and_finds_the_same(
-    context: Context, scored: str, forget: Forget, read: list[str]
-) -> None:
-    fresh = result(replace(context, config=replace(context.config, gold_cache_bytes=0)), scored)
-    forget()
+def test_another_process_loads_gold_and_finds_the_same(context: Context, scored: str, read: list[str]) -> None:
     loaded = result(context, scored)
+    assert result(context, scored) == loaded
     assert read == []
-    assert result(context, scored) == loaded == fresh
-    assert read == []
+    fresh = result(replace(context, config=replace(context.config, gold_cache_bytes=0)), scored)
+    assert read == ["en", "de"]
+    assert loaded == fresh
 
 
-def test_the_documents_of_gold_are_numbered_once_in_a_process(
-    context: Context, scored: str, forget: Forget, monkeypatch: pytest.MonkeyPatch
+def test_the_documents_of_gold_are_numbered_once_by_a_scorer(
+    context: Context, scored: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numbered: list[str] = []
     stored_documents = part_scorer.stored_documents
@@ -117,32 +100,31 @@ def test_the_documents_of_gold_are_numbered_once_in_a_process(
         return stored_documents(db, revision_id, part)
 
     monkeypatch.setattr(part_scorer, "stored_documents", counted)
-    forget()
-    assert result(context, scored) == result(context, scored)
+    with context.store.read() as db:
+        stored = submissions.get(db, scored)
+    scorer = Scorer(context, active(context))
+    assert stored is not None
+    for _ in range(2):
+        scorer.score(stored, lambda *_: None)
     assert numbered == ["en", "de"]
 
 
-def test_where_no_files_are_kept_gold_is_read_once_in_a_process(
-    context: Context, task: Task, forget: Forget, read: list[str]
-) -> None:
+def test_where_no_files_are_kept_a_scorer_reads_gold_once(context: Context, task: Task, read: list[str]) -> None:
     context = replace(context, config=replace(context.config, gold_cache_bytes=0))
     task.make(parts=PARTS)
-    with context.store.read() as db:
-        [part, _] = revisions.parts_of(db, active(context).id)
-    scoring = Scorer(context, active(context)).scoring
+    scorer = Scorer(context, active(context))
     for _ in range(3):
-        gold.evaluation_against(context, active(context), part, scoring.spec)
+        scorer.check({"en": GOLD_CONLLU.encode()}, lambda *_: None)
     assert read == ["en"]
     assert kept_files(context) == []
 
 
-def test_a_damaged_file_is_made_again(context: Context, scored: str, forget: Forget, read: list[str]) -> None:
+def test_a_damaged_file_is_made_again(context: Context, scored: str, read: list[str]) -> None:
     expected = result(context, scored)
     first, second = kept_files(context)
     whole = first.read_bytes()
     for damage in (b"", b"half", second.read_bytes()):  # a file of another part is of another text
         first.write_bytes(damage)
-        forget()
         assert result(context, scored) == expected
         assert first.read_bytes() == whole
     assert read == ["en"] * 3
@@ -165,25 +147,27 @@ def test_gold_is_read_again_where_anything_differs_that_reading_depends_on(
         context = replace(context, config=replace(context.config, max_words=50))
     elif change == "metrics":
         revision = replace(revision, scoring={**revision.scoring, "metrics": ["attachment"]})
-    evaluation = gold.evaluation_against(context, revision, part, spec)
+    known = gold.known_gold(context, revision, part, spec)
     assert read == ["en"]
-    assert (evaluation.items == ItemInfo()) == (change == "items")
+    assert (known.items == ItemInfo()) == (change == "items")
 
 
 def test_words_of_outputs_do_not_stay_in_what_is_kept(context: Context, scored: str) -> None:
-    def strings() -> dict[int, list[str]]:
-        entries = gold._kept._entries.items()
-        return {name.position: list(entry.read.vocabulary.strings) for name, entry in entries}
-
-    before = strings()
     scorer = Scorer(context, active(context))
+
+    def strings() -> dict[str, list[str]]:
+        return {part: list(known.read.vocabulary.strings) for part, known in scorer._gold.items()}
+
+    scorer.check({"en": ONE_WRONG.encode()}, lambda *_: None)
+    before = strings()
+    assert list(before) == ["en"]
     for number in range(3):
         scorer.check({"en": ONE_WRONG.replace("\tobj\t", f"\tnew{number}\t").encode()}, lambda *_: None)
     assert strings() == before
 
 
 @pytest.mark.parametrize("outputs", [OUTPUTS, None], ids=["with submissions", "without"])
-def test_deleting_a_benchmark_deletes_its_files(context: Context, task: Task, forget: Forget, outputs: Any) -> None:
+def test_deleting_a_benchmark_deletes_its_files(context: Context, task: Task, outputs: Any) -> None:
     task.make(parts=PARTS)
     Scorer(context, active(context)).check({"en": GOLD_CONLLU.encode()}, lambda *_: None)
     assert len(kept_files(context)) == 1
@@ -203,24 +187,22 @@ def test_files_of_gold_that_was_deleted_elsewhere_are_swept(context: Context, sc
     assert kept_revisions(context) == []
 
 
-def test_a_process_sweeps_before_its_first_use_of_gold(context: Context, scored: str, forget: Forget) -> None:
+def test_a_scorer_sweeps_before_its_first_use_of_gold(context: Context, scored: str) -> None:
     unknown = gold.gold_files_of(context).folder / "rev_unknown"
     unknown.mkdir()
     (unknown / "0.gold").touch()
-    forget()
     result(context, scored)
     assert kept_revisions(context) == [active(context).id]
 
 
 def test_a_worker_that_cannot_write_says_so_once_for_the_processes_that_it_forks(
-    context: Context, scored: str, forget: Forget, read: list[str]
+    context: Context, scored: str, read: list[str]
 ) -> None:
     context.config.data_dir.joinpath("file").touch()
     context = replace(context, config=replace(context.config, gold_cache_dir=str(context.config.data_dir / "file")))
     with log_lines() as lines:
         gold.prepare_gold(context)
         for _ in range(2):
-            forget()
             result(context, scored)
     assert [line["event"] for line in lines] == ["gold-not-kept"]
     assert read == ["en", "de"] * 2
@@ -257,12 +239,11 @@ def test_two_stores_with_one_folder_leave_each_others_files_alone(
 
 
 def test_a_file_that_is_written_after_its_gold_was_deleted_does_not_stay(
-    context: Context, scored: str, forget: Forget, monkeypatch: pytest.MonkeyPatch
+    context: Context, scored: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     revision = active(context)
     scorer = Scorer(context, revision)
     gold.drop_gold(context, [revision.id])
-    forget()
     flat_bytes = gold.flat_bytes
 
     def deleted(*given: Any) -> bytes:
@@ -270,53 +251,31 @@ def test_a_file_that_is_written_after_its_gold_was_deleted_does_not_stay(
         return flat_bytes(*given)
 
     monkeypatch.setattr(gold, "flat_bytes", deleted)
-    gold.evaluation_against(context, revision, scorer.parts[0], scorer.scoring.spec)
+    gold.known_gold(context, revision, scorer.parts[0], scorer.scoring.spec)
     assert kept_files(context) == []
 
 
-def test_gold_of_jobs_is_not_kept(context: Context, work: Callable[[], int], forget: Forget) -> None:
+def test_gold_of_jobs_is_not_kept(context: Context, work: Callable[[], int]) -> None:
     request = {"format": "conllu", "gold": GOLD_CONLLU, "metrics": ["attachment"]}
     submit_job(context, SCORER, loaded(JobRequest, {**request, "systems": [{"name": "a", "output": ONE_WRONG}]}))
     work()
-    assert not gold._kept._entries
     assert kept_files(context) == []
 
 
-def test_a_folder_that_others_can_use_is_found_and_not_used(
-    context: Context, scored: str, forget: Forget, read: list[str]
-) -> None:
+def test_a_folder_that_others_can_use_is_found_and_not_used(context: Context, scored: str, read: list[str]) -> None:
     for folder in (context.config.gold_folder, gold.gold_files_of(context).folder):
         folder.chmod(0o755)
     [finding] = [each for each in checks.file_mode_findings(context) if each.subject == str(context.config.gold_folder)]
     assert finding.code == "file-mode"
-    forget()
     result(context, scored)
     assert read == ["en", "de"]
 
 
-def entry_of(words: int) -> _Entry:
-    return _Entry(ReadGold(Vocabulary(), ()), ItemInfo(), words)
-
-
-def test_a_process_keeps_what_was_used_last_and_no_more_than_its_bound() -> None:
-    kept = KeptGold(words=10)
-    first, second, third = (_FileName(f"rev_{number}", 0, "key") for number in range(3))
-    kept.put(first, entry_of(4))
-    kept.put(second, entry_of(4))
-    assert kept.get(first) is not None
-    kept.put(third, entry_of(4))
-    assert kept.get(second) is None
-    assert kept.get(first) is not None
-    assert kept.get(third) is not None
-    kept.put(second, entry_of(11))
-    assert kept.get(second) is None
-
-
-def test_a_large_revision_keeps_its_first_parts() -> None:
-    kept = KeptGold(words=10)
-    names = [_FileName("rev_1", position, "key") for position in range(5)]
+def test_a_scorer_keeps_the_first_parts_of_a_large_revision(
+    context: Context, scored: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scorer = Scorer(context, active(context))
+    monkeypatch.setattr(part_scorer, "KEPT_WORDS", scorer.parts[0].words)
     for _ in range(2):
-        for name in names:
-            if kept.get(name) is None:
-                kept.put(name, entry_of(4))
-    assert [kept.get(name) is not None for name in names] == [True, True, False, False, False]
+        scorer.check({"en": GOLD_CONLLU.encode(), "de": SECOND_PART.encode()}, lambda *_: None)
+    assert list(scorer._gold) == ["en"]

@@ -71,17 +71,17 @@ class TestOfGold:
     def test_blocks_of_the_request_are_documents(self, task):
         blocks = [name for name in "abcdef" for _ in range(4)]
         task.make(parts={"en": {"gold": LONG, "items": {"blocks": blocks}}}, **SPLIT)
-        private = drawn_in(task).private["en"]
+        private = drawn_in(task)["en"]
         assert private.sum() == 12
         assert (private.reshape(6, 4).all(axis=1) | ~private.reshape(6, 4).any(axis=1)).all()
 
     def test_a_part_of_one_document_goes_by_sentence(self, task):
         task.make(parts={"en": {"gold": LONG, "items": {"blocks": ["a"] * 24}}}, **SPLIT)
-        assert drawn_in(task).private["en"].sum() == 12
+        assert drawn_in(task)["en"].sum() == 12
 
     def test_parts_are_drawn_for_themselves(self, task):
         task.make(parts={"en": {"gold": LONG}, "de": {"gold": LONG}}, **SPLIT)
-        private = drawn_in(task).private
+        private = drawn_in(task)
         assert private["en"].sum() == private["de"].sum() == 12
         task.patch(leaderboard={"split": None})
         assert drawn_in(task) is None
@@ -90,11 +90,11 @@ class TestOfGold:
 
     def test_two_stores_draw_otherwise(self, task, monkeypatch):
         task.make(parts={"en": {"gold": LONG}}, **SPLIT)
-        before = drawn_in(task).private["en"]
+        before = drawn_in(task)["en"]
         monkeypatch.setattr(shares, "SHARE_SECRET", "another")
         with task.context.store.write() as db:
             shares.make_key(db)
-        assert (before != drawn_in(task).private["en"]).any()
+        assert (before != drawn_in(task)["en"]).any()
 
     def test_a_process_that_begins_draws_the_same(self, task, monkeypatch):
         task.make(parts={"en": {"gold": LONG}}, **SPLIT)
@@ -103,7 +103,7 @@ class TestOfGold:
         monkeypatch.setattr(shares, "_DRAWS", type(shares._DRAWS)())
         after = drawn_in(task)
         assert after is not before
-        assert (after.private["en"] == before.private["en"]).all()
+        assert (after["en"] == before["en"]).all()
 
     def test_a_process_keeps_few_draws(self, task, monkeypatch):
         monkeypatch.setattr(shares, "_DRAWS", type(shares._DRAWS)())

@@ -9,7 +9,7 @@ import pytest
 from service.contract.common import PageQuery
 from service.contract.submissions import SubmissionRequest
 from service.errors import Forbidden
-from service.usecases.scoring.annotation import annotation_digest
+from service.usecases.scoring.gold import annotation_digest
 from service.usecases.submissions.fitting import report
 from service.usecases.submissions.submissions import delete_submission
 from service.usecases.submissions.validation import validate

@@ -20,28 +20,21 @@ import numpy as np
 import orjson
 from sqlalchemy import Connection
 
-from service.contract.leaderboards import RowRuns
-from service.contract.submissions import Links
+from service.contract import submissions
 from service.errors import NotFound, unprocessable
 from service.policy.figures import rank_value
 from service.requests import MACRO, POOLED, PRIVATE, PUBLIC
-from service.store import boards, revisions
-from service.store.benchmarks import Benchmark
-from service.store.boards import RowDetails, SystemMember
-from service.store.comparisons import Question
-from service.store.revisions import Part, Revision
+from service.store import benchmarks, boards, comparisons, revisions
 from service.store.score_records import HELD, Layout, Span, finite
 from service.store.submissions import BASELINE, BoardEntry
-from service.usecases.scoring.config import ScoringConfig, scoring_config
-from service.usecases.scoring.results import coverage_of
+from service.usecases.scoring import config, part_scorer
 from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.core.wording import did_you_mean
 from treescore.errors import ScoringError
+from treescore.evaluation import report, spec
 from treescore.evaluation.benchmark import lacked_by_all_runs, mean_of_parts
-from treescore.evaluation.report import full_address
-from treescore.evaluation.spec import Entry
 from treescore.significance import Settings, assembly
 from treescore.significance.question import FEWEST_FOR_SPREAD
 
@@ -63,9 +56,9 @@ class BoardRow:
     tested: bool = False
 
 
-def links_document(links: Mapping[str, str]) -> Links:
+def links_document(links: Mapping[str, str]) -> submissions.Links:
     """Return where a submission links to."""
-    return Links(paper=links.get("paper"), code=links.get("code"), model=links.get("model"))
+    return submissions.Links(paper=links.get("paper"), code=links.get("code"), model=links.get("model"))
 
 
 class Named(TypedDict):
@@ -76,28 +69,20 @@ class Named(TypedDict):
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Pairs:
-    """The pairs of a comparison by both ids, and the significant ones, the better one first."""
-
-    documents: Mapping[frozenset[str], Mapping[str, Json]]
-    better: frozenset[tuple[str, str]]
-
-
 def team_key(entry: BoardEntry) -> str:
     """Return what entries of one team have in common; each baseline is on its own."""
     return entry.id if entry.team_id is None else f"team {entry.team_id}"
 
 
 def incomplete_last(
-    entries: Iterable[BoardEntry], parts: Sequence[Part], chosen: Collection[str] | None = None
+    entries: Iterable[BoardEntry], parts: Sequence[revisions.Part], chosen: Collection[str] | None = None
 ) -> list[BoardEntry]:
     """Let entries that do not cover every sentence of the chosen parts, or of all, rank below those that do.
 
     The rule where a score leaves out what an output lacks.
     """
-    known = [(entry, coverage_of(entry.covered, parts, chosen)) for entry in entries]
-    return [replace(entry, ranks_last=found is not None and not found.complete) for entry, found in known]
+    known = [(entry, part_scorer.coverage_of(entry.covered, parts, chosen)) for entry in entries]
+    return [replace(entry, ranks_last=found is not None and found.scored < found.total) for entry, found in known]
 
 
 def picked(entries: Iterable[BoardEntry], pick: str, *, higher_is_better: bool) -> list[BoardEntry]:
@@ -191,11 +176,16 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
     over all pairs the intervals hold together at the level 1 - alpha. Clusters are those of the tested rows alone;
     baselines have a p, and a detectable difference, to the next row with a rank.
     """
-    pairs = _pairs_of(comparison)
+    pairs = {frozenset((pair["a"], pair["b"])): pair for pair in comparison["pairs"]}
+    beaten = {
+        (pair["a"], pair["b"]) if pair["better"] == "a" else (pair["b"], pair["a"])
+        for pair in comparison["pairs"]
+        if pair["significant"] and pair["better"] is not None
+    }
     tested = {str(system["name"]) for system in comparison["systems"]}
     counted = [index for index, row in enumerate(rows) if row.rank is not None and row.entry.id in tested]
     ids = [rows[index].entry.id for index in counted]
-    better = np.array([[(first, second) in pairs.better for second in ids] for first in ids], np.bool_)
+    better = np.array([[(first, second) in beaten for second in ids] for first in ids], np.bool_)
     better = better.reshape(len(ids), len(ids))
     intervals = assembly.rank_ranges(better, sum(row.rank is not None for row in rows))
     kind = (comparison.get("clusters") or {}).get("kind", "separable")
@@ -215,23 +205,15 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
     return result
 
 
-def _pairs_of(comparison: Mapping[str, Json]) -> _Pairs:
-    documents = {frozenset((pair["a"], pair["b"])): pair for pair in comparison["pairs"]}
-    better = frozenset(
-        (pair["a"], pair["b"]) if pair["better"] == "a" else (pair["b"], pair["a"])
-        for pair in comparison["pairs"]
-        if pair["significant"] and pair["better"] is not None
-    )
-    return _Pairs(documents, better)
-
-
-def _next_pair(rows: Sequence[BoardRow], index: int, tested: set[str], pairs: _Pairs) -> Mapping[str, Json]:
+def _next_pair(
+    rows: Sequence[BoardRow], index: int, tested: set[str], pairs: Mapping[frozenset[str], Mapping[str, Json]]
+) -> Mapping[str, Json]:
     """Return the pair of a row and the next row with a rank; nothing where either was not tested."""
     if rows[index].entry.id not in tested:
         return {}
     for below in rows[index + 1 : index + 2 + MOST_BASELINES]:
         if below.rank is not None:
-            return pairs.documents.get(frozenset((rows[index].entry.id, below.entry.id)), {})
+            return pairs.get(frozenset((rows[index].entry.id, below.entry.id)), {})
     return {}
 
 
@@ -249,7 +231,7 @@ def _loss(entry: BoardEntry, *, higher_is_better: bool) -> tuple[bool, bool, flo
     return False, entry.ranks_last, -entry.value if higher_is_better else entry.value
 
 
-def systems_together(entries: Sequence[BoardEntry], members: Iterable[SystemMember]) -> list[BoardEntry]:
+def systems_together(entries: Sequence[BoardEntry], members: Iterable[boards.SystemMember]) -> list[BoardEntry]:
     """Make one entry of the entries of each system, at the place of its newest one.
 
     Args:
@@ -271,9 +253,9 @@ def systems_together(entries: Sequence[BoardEntry], members: Iterable[SystemMemb
     return [entry for _, entry in sorted(found, key=lambda each: each[0])]
 
 
-def _whole_systems(members: Iterable[SystemMember]) -> dict[str, list[SystemMember]]:
+def _whole_systems(members: Iterable[boards.SystemMember]) -> dict[str, list[boards.SystemMember]]:
     """Return the runs of each system of which none was deleted and two or more are scored."""
-    of_system: dict[str, list[SystemMember]] = {}
+    of_system: dict[str, list[boards.SystemMember]] = {}
     for member in members:
         of_system.setdefault(member.system, []).append(member)
     whole = {system: runs for system, runs in of_system.items() if not any(run.deleted for run in runs)}
@@ -281,7 +263,7 @@ def _whole_systems(members: Iterable[SystemMember]) -> dict[str, list[SystemMemb
     return {system: runs for system, runs in scored.items() if len(runs) >= FEWEST_FOR_SPREAD}
 
 
-def _joined_runs(shown: Sequence[BoardEntry], runs: Sequence[SystemMember]) -> BoardEntry:
+def _joined_runs(shown: Sequence[BoardEntry], runs: Sequence[boards.SystemMember]) -> BoardEntry:
     there = [entry for entry in shown if not entry.withdrawn] or shown
     values = [run.value for run in runs if run.value is not None]
     covered = [run.covered for run in runs if run.covered is not None]
@@ -305,7 +287,7 @@ def entry_with_values(entry: BoardEntry, values: Mapping[str, float | None]) -> 
     return replace(entry, value=_mean(of_runs), spread=stdev(defined) if len(defined) == len(of_runs) else None)
 
 
-def system_details(entry: BoardEntry, details: Mapping[str, RowDetails]) -> RowDetails:
+def system_details(entry: BoardEntry, details: Mapping[str, boards.RowDetails]) -> boards.RowDetails:
     """Return what a row shows of its submission; of a system the means of the runs' scores, without an interval."""
     own = details[entry.id]
     if not entry.runs:
@@ -313,11 +295,6 @@ def system_details(entry: BoardEntry, details: Mapping[str, RowDetails]) -> RowD
     scores = [details[run].scores for run in entry.runs]
     means = {address: _mean([each.get(address) for each in scores]) for address in own.scores}
     return replace(own, scores=means, interval=None)
-
-
-def runs_document(entry: BoardEntry) -> RowRuns | None:
-    """Return how many training runs a row has, and their spread; None for a single one."""
-    return RowRuns(count=len(entry.runs), sd=entry.spread) if entry.runs else None
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -360,9 +337,9 @@ class Board:
     """
 
     benchmark_id: str
-    revision: Revision
-    scoring: ScoringConfig
-    parts: Sequence[Part]
+    revision: revisions.Revision
+    scoring: config.ScoringConfig
+    parts: Sequence[revisions.Part]
     score: str
     part: str | None
     pick: str
@@ -376,7 +353,7 @@ class Board:
     tracks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
-    def scored_by(self) -> tuple[Entry, Score]:
+    def scored_by(self) -> tuple[spec.Entry, Score]:
         """Return the metric entry and the score that ranks."""
         return self.scoring.score(self.score)
 
@@ -391,7 +368,7 @@ class Board:
         return None if self.part is None else self.tracks.get(self.part)
 
     @property
-    def chosen_parts(self) -> list[Part]:
+    def chosen_parts(self) -> list[revisions.Part]:
         """Return the parts that the statistic is computed from."""
         if self.track is not None:
             return [part for part in self.parts if part.name in self.track]
@@ -421,7 +398,7 @@ class Board:
 
 def board_of(
     db: Connection,
-    benchmark: Benchmark,
+    benchmark: benchmarks.Benchmark,
     *,
     score: str | None = None,
     part: str | None = None,
@@ -448,9 +425,9 @@ def board_of(
     if stored is None or stored.state not in revisions.READABLE:
         detail = "has no active revision" if revision is None else f"never had an active revision {revision}"
         raise NotFound(f"The benchmark {benchmark.id!r} {detail}.")
-    scoring = scoring_config(stored.scoring)
+    scoring = config.scoring_config(stored.scoring)
     try:
-        address = scoring.main_score if score is None else full_address(*scoring.score(score))
+        address = scoring.main_score if score is None else report.full_address(*scoring.score(score))
     except ScoringError as error:
         raise unprocessable(error.at("/score")) from error
     chosen = benchmark.leaderboard["pick"] if pick is None else pick
@@ -466,13 +443,13 @@ def board_of(
     )  # fmt: skip
 
 
-def tracks_in(tracks: Mapping[str, Sequence[str]], parts: Sequence[Part]) -> dict[str, Sequence[str]]:
+def tracks_in(tracks: Mapping[str, Sequence[str]], parts: Sequence[revisions.Part]) -> dict[str, Sequence[str]]:
     """Return the tracks with those of their parts that a revision has, without those of which it has none."""
     found = {name: [part.name for part in parts if part.name in members] for name, members in tracks.items()}
     return {name: members for name, members in found.items() if members}
 
 
-def _part(parts: Sequence[Part], tracks: Collection[str], asked: str | None) -> str | None:
+def _part(parts: Sequence[revisions.Part], tracks: Collection[str], asked: str | None) -> str | None:
     names = [part.name for part in parts]
     others = (*tracks, MACRO, POOLED)
     if asked is not None and asked not in (*names, *others):
@@ -501,7 +478,11 @@ def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRo
     rows = [each for each in picked(seen, board.pick, higher_is_better=higher) if not each.withdrawn]
     if board.share == PRIVATE:
         ids = [run for each in rows for run in {each.id, *each.runs}]
-        known = _private_scores(db, board, ids)
+        known = (
+            boards.private_scores(db, ids, board.revision.number, _span(board))
+            if board.track is None
+            else track_values(db, board, ids, private=True)
+        )
         shown = (entry_with_values(each, known) for each in rows)
         rows = [replace(each, value=see(each.value)) for each in shown]
     return ranked(rows, higher_is_better=higher)
@@ -526,12 +507,6 @@ def _entries(db: Connection, board: Board) -> list[BoardEntry]:
         entries = [replace(each, value=values.get(each.id)) for each in entries]
         members = [each._replace(value=values.get(each.id)) for each in members]
     return entries if board.ladder else systems_together(entries, members)
-
-
-def _private_scores(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, float | None]:
-    if board.track is not None:
-        return track_values(db, board, ids, private=True)
-    return boards.private_scores(db, ids, board.revision.number, _span(board))
 
 
 def track_values(db: Connection, board: Board, ids: Sequence[str], *, private: bool = False) -> dict[str, float | None]:
@@ -566,14 +541,10 @@ def tested_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[l
     ids = family(rows)
     untested = {row.entry.id: RANKS_LAST for row in rows if row.entry.ranks_last and row.entry.id in ids}
     runs = {row.entry.id: row.entry.runs for row in rows if row.entry.runs and row.entry.id in ids}
-    lacking = lacking_parts(db, board, [*ids, *(run for of_it in runs.values() for run in of_it)])
+    missing = missing_of(db, board, [*ids, *(run for of_it in runs.values() for run in of_it)])
+    lacking = positions_of(board, missing)
     untested |= untestable(board, lacked_by_all_runs(lacking, ids, runs), BOARD_SETTINGS)
     return [each for each in ids if each not in untested], untested
-
-
-def lacking_parts(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, frozenset[int]]:
-    """Return the submissions that lack chosen parts, with the positions of these among the chosen ones."""
-    return positions_of(board, missing_of(db, board, ids))
 
 
 def missing_of(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, list[str] | None]:
@@ -626,7 +597,7 @@ def untestable(board: Board, lacking: Mapping[str, frozenset[int]], settings: Se
     return reasons
 
 
-def question_of(board: Board, ids: Sequence[str], chosen: Settings | None = None) -> Question:
+def question_of(board: Board, ids: Sequence[str], chosen: Settings | None = None) -> comparisons.Question:
     """Return the question of a comparison in its canonical form, in which two-sided tests have sorted systems.
 
     Args:
@@ -636,7 +607,7 @@ def question_of(board: Board, ids: Sequence[str], chosen: Settings | None = None
     """
     settings = replace(BOARD_SETTINGS, margin=board.margin, unit=board.unit) if chosen is None else chosen
     ordered = sorted(ids) if settings.alternative == "two-sided" and settings.test != "compare_pl" else list(ids)
-    question: Question = {
+    question: comparisons.Question = {
         "benchmark": board.benchmark_id,
         "revision": board.revision.number,
         "score": board.score,
@@ -649,7 +620,7 @@ def question_of(board: Board, ids: Sequence[str], chosen: Settings | None = None
     return question if board.share is None else {**question, "share": board.share}
 
 
-def comparison_id(question: Question) -> str:
+def comparison_id(question: comparisons.Question) -> str:
     """Return the id of a comparison: `cmp_` and a digest of its question."""
     body = orjson.dumps(question, option=orjson.OPT_SORT_KEYS)
     return "cmp_" + hashlib.blake2b(body, digest_size=16).hexdigest()
@@ -661,7 +632,7 @@ def standard_boards(board: Board) -> list[Board]:
     Those of all parts by the main score and by the first score of other metrics, and those of tracks by the main score.
     """
     entries = [entry for entry in board.scoring.spec.entries if entry.key != board.scoring.main[0].key]
-    others = [full_address(entry, entry.metric.table.scores[0]) for entry in entries[:MOST_OTHER_SCORES]]
+    others = [report.full_address(entry, entry.metric.table.scores[0]) for entry in entries[:MOST_OTHER_SCORES]]
     scored = [replace(board, score=score) for score in (board.scoring.main_score, *others)]
     tracks = sorted(board.tracks)[:MOST_TRACKS] if len(board.parts) > 1 else []
     return [*scored, *(replace(scored[0], part=name) for name in tracks)]

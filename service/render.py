@@ -19,23 +19,13 @@ from typing import Any, Generic, Protocol, TypeVar
 import orjson
 
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
-from service.contract.leaderboards import (
-    SHEET_FORMATS,
-    BoardSignificance,
-    Leaderboard,
-    LeaderboardRow,
-    Matrix,
-    MatrixRow,
-    Sheet,
-)
-from treescore.core import wording
-from treescore.core.registry import METRICS, make_metric
-from treescore.render.crosstable import bounds, rank_range
+from service.contract import leaderboards
+from service.contract.leaderboards import Leaderboard
+from treescore.core import registry, wording
+from treescore.render import crosstable, forms, heat_maps
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
 from treescore.render.drawing import Drawing, interval_words, ranks_words, value_words
 from treescore.render.drawing import stepped as figures_stepped
-from treescore.render.forms import Rendered
-from treescore.render.heat_maps import by_part, matrix_svg
 from treescore.render.table import CSV, LATEX, TABLE_FORMS, TSV, Column, Table, separated
 
 
@@ -53,10 +43,10 @@ def shown_as(address: str, step: float | None = None) -> wording.Figures:
         step: to which scores are rounded; they have as many decimals as it has.
     """
     key, _, name = address.partition(".")
-    if key not in METRICS:
+    if key not in registry.METRICS:
         figures = wording.IN_FRACTIONS
     else:
-        table = make_metric(key, {}).table
+        table = registry.make_metric(key, {}).table
         score = table.by_name.get(name, table.scores[0])
         figures = wording.figures_of(wording.PERCENT, share=score.is_share)
     return figures_stepped(figures, step)
@@ -108,10 +98,10 @@ def board_rows(document: Leaderboard) -> list[Row]:
     rows = []
     step, fractions = document["rounding"], replace(wording.IN_FRACTIONS, rounded=not exact(document))
     for row, begins in zip(document["rows"], cluster_starts(document), strict=True):
-        low, high = bounds(row["ci95"])
+        low, high = crosstable.bounds(row["ci95"])
         cells = (
             "-" if row["rank"] is None else str(row["rank"]),
-            rank_range(row["rank_interval"]),
+            crosstable.rank_range(row["rank_interval"]),
             "" if row["cluster"] is None else str(row["cluster"]),
             team_words(row),
             _system_name(row),
@@ -135,11 +125,11 @@ def cluster_starts(document: Leaderboard) -> list[bool]:
     return found
 
 
-def _label(row: LeaderboardRow) -> str:
+def _label(row: leaderboards.LeaderboardRow) -> str:
     return ": ".join(filter(None, (team_words(row), wording.one_line(row["name"] or "")))) or row["submission"]
 
 
-def _system_name(row: LeaderboardRow) -> str:
+def _system_name(row: leaderboards.LeaderboardRow) -> str:
     """Return the name of a row's submission, and how many training runs it stands for where there are several."""
     runs = "" if row["runs"] is None else f"({wording.counted(row['runs']['count'], 'run')})"
     return " ".join(filter(None, (wording.one_line(row["name"] or ""), runs)))
@@ -158,7 +148,7 @@ def shown_columns(rows: Sequence[Row]) -> list[int]:
     return [at for at in range(len(HEADS)) if not rows or any(row.cells[at] for row in rows)]
 
 
-def direction_of(document: Sheet) -> str:
+def direction_of(document: leaderboards.Sheet) -> str:
     """Say which values of the score that ranks are better, and whether an output without an analysis has the best."""
     better = "higher is better" if document["higher_is_better"] else "lower is better"
     return f"{better}; one-sided, won without an analysis" if document["one_sided"] else better
@@ -171,7 +161,7 @@ def board_headline(document: Leaderboard) -> str:
     return sheet_headline(document, document["score"], part, picked)
 
 
-def sheet_headline(document: Sheet, score: str, part: str = "", picked: str = "") -> str:
+def sheet_headline(document: leaderboards.Sheet, score: str, part: str = "", picked: str = "") -> str:
     """Describe a board or a matrix in one line.
 
     Args:
@@ -207,14 +197,14 @@ def claims_of(document: Leaderboard) -> list[str]:
     return [named(note) for note in document["significance"]["notes"]]
 
 
-def tested_words(significance: BoardSignificance) -> str:
+def tested_words(significance: leaderboards.BoardSignificance) -> str:
     """Return over what and how a board was tested: `60 sentences, Holm, alpha 0.05`."""
     unit = wording.unit_word(significance["unit"] or "sentence")
     units = f"{unit}s" if significance["unit_count"] is None else wording.counted(significance["unit_count"], unit)
     return f"{units}, {wording.correction_name(significance['correction'] or '')}, alpha {significance['alpha']:g}"
 
 
-def line_words(significance: BoardSignificance) -> str:
+def line_words(significance: leaderboards.BoardSignificance) -> str:
     """Return what the lines between rows and the intervals mean."""
     unit = wording.unit_word(significance["unit"] or "sentence")
     return (
@@ -267,14 +257,14 @@ def _parts_words(row: Rowlike) -> str:
     return " ".join(row["missing_parts"] or ())
 
 
-def _rows_note(document: Leaderboard | Matrix) -> list[str]:
+def _rows_note(document: Leaderboard | leaderboards.Matrix) -> list[str]:
     """Say how many rows there are, where some follow."""
     if document["next"] is None:
         return []
     return [f"{len(document['rows'])} of {document['total_rows']} rows; next cursor: {document['next']}."]
 
 
-def _missing_note(document: Leaderboard | Matrix, name_of: Callable[[Any], str]) -> list[str]:
+def _missing_note(document: Leaderboard | leaderboards.Matrix, name_of: Callable[[Any], str]) -> list[str]:
     """Say which rows lack parts, where some do; `name_of` tells what a row is called."""
     said = []
     for row in document["rows"]:
@@ -330,13 +320,13 @@ def board_scale(document: Leaderboard, figures: wording.Figures, size: float = _
         size: of the axis in pixels.
     """
     rows = [row for row in document["rows"] if row["tested"]] or document["rows"]
-    shown = [each for row in rows for each in (row["score"], *bounds(row["ci95"]))]
+    shown = [each for row in rows for each in (row["score"], *crosstable.bounds(row["ci95"]))]
     return scale_of(in_units(figures.factor, shown), size)
 
 
-def row_mark(row: LeaderboardRow, figures: wording.Figures) -> Mark:
+def row_mark(row: leaderboards.LeaderboardRow, figures: wording.Figures) -> Mark:
     """Return what is drawn of a row, in the unit of the axis."""
-    low, high = bounds(row["ci95"])
+    low, high = crosstable.bounds(row["ci95"])
     return Mark(row["score"], low, high, diamond=row["role"] == "baseline").in_units(figures.factor)
 
 
@@ -354,7 +344,7 @@ def _lines(document: Leaderboard, figures: wording.Figures) -> Iterator[DotRow]:
             )  # fmt: skip
 
 
-def _group(row: LeaderboardRow) -> tuple[int, str]:
+def _group(row: leaderboards.LeaderboardRow) -> tuple[int, str]:
     """Return where a row stands, and the words above its group; none above the first."""
     if row["score"] is None:
         return 2, _UNRANKED
@@ -363,7 +353,7 @@ def _group(row: LeaderboardRow) -> tuple[int, str]:
     return 0, ""
 
 
-def _cells(document: Leaderboard, row: LeaderboardRow, cells: Sequence[str]) -> Sequence[str]:
+def _cells(document: Leaderboard, row: leaderboards.LeaderboardRow, cells: Sequence[str]) -> Sequence[str]:
     """Return the cells of PICTURE_COLUMNS; those of the other formats give rank, team and submission."""
     rank, _, _, team, name = cells[:5]
     figures = _figures(document)
@@ -375,7 +365,7 @@ def _cells(document: Leaderboard, row: LeaderboardRow, cells: Sequence[str]) -> 
         team,
         name,
         value_words(row["score"], figures),
-        interval_words(*bounds(row["ci95"]), figures),
+        interval_words(*crosstable.bounds(row["ci95"]), figures),
         wording.p_words(row["p_next"]),
         f"{scored} of {total}" if scored != total else "",
         _lacking_parts(row, len(document["parts"])),
@@ -406,7 +396,7 @@ def _described(document: Leaderboard, figures: wording.Figures) -> str:
     """Return the ranking and the notes for people who cannot see the picture."""
     listed = [
         f"{cells.label} {value_words(row['score'], figures)}"
-        + (f" ({interval_words(*bounds(row['ci95']), figures)})" if row["ci95"] else "")
+        + (f" ({interval_words(*crosstable.bounds(row['ci95']), figures)})" if row["ci95"] else "")
         for row, cells in zip(document["rows"], board_rows(document), strict=True)
         if row["score"] is not None
     ]
@@ -489,13 +479,13 @@ class Forms(Generic[Shown]):
     table: Callable[[Shown, str], Table]
     picture: Callable[[Shown], bytes]
 
-    def render(self, document: Shown, form: str) -> Rendered:
+    def render(self, document: Shown, form: str) -> forms.Rendered:
         """Render a document in one of SHEET_FORMATS; equal documents give equal bytes.
 
         Raises:
             KeyError: the format is unknown.
         """
-        media_type = SHEET_FORMATS[form]
+        media_type = leaderboards.SHEET_FORMATS[form]
         if form == "json":
             content = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
         elif form == "svg":
@@ -504,7 +494,7 @@ class Forms(Generic[Shown]):
             content = separated(self.flat(document), form)
         else:
             content = TABLE_FORMS[form](self.table(document, form)).encode()
-        return Rendered(content, media_type)
+        return forms.Rendered(content, media_type)
 
 
 render_leaderboard = Forms(_flat_board_rows, _board_table, board_picture).render
@@ -516,7 +506,7 @@ MATRIX_COLUMNS = (
 """Columns of CSV and TSV. The parts follow, under `part:` and their names, so that none has the name of a column."""
 
 
-def _flat_matrix_rows(document: Matrix) -> Iterator[Sequence[object]]:
+def _flat_matrix_rows(document: leaderboards.Matrix) -> Iterator[Sequence[object]]:
     """Yield the header, then all rows with unrounded numbers."""
     yield [*MATRIX_COLUMNS, *(f"part:{part['name']}" for part in document["parts"])]
     for row in document["rows"]:
@@ -525,42 +515,30 @@ def _flat_matrix_rows(document: Matrix) -> Iterator[Sequence[object]]:
         yield [wording.one_line(value) if isinstance(value, str) else value for value in values]
 
 
-def matrix_headline(document: Matrix) -> str:
-    """Describe the matrix in one line."""
-    return sheet_headline(document, f"{document['score']} by part")
+def _matrix_picture(document: leaderboards.Matrix) -> bytes:
+    return heat_maps.matrix_svg(document, share=shown_as(document["score"]).in_percent).encode()
 
 
-def matrix_notes(document: Matrix) -> list[str]:
-    """Return the notes below the table."""
-    lines = []
-    if document["hidden"]:
-        lines.append(
-            f"Not shown, because of few sentences: {', '.join(document['hidden'])}. Figures of such parts are shown "
-            "from feedback level items on."
-        )
-    return [*lines, *_missing_note(document, _matrix_system), *_rows_note(document)]
-
-
-def _matrix_picture(document: Matrix) -> bytes:
-    return matrix_svg(document, share=shown_as(document["score"]).in_percent).encode()
-
-
-def _matrix_table(document: Matrix, _form: str) -> Table:
+def _matrix_table(document: leaderboards.Matrix, _form: str) -> Table:
     """Return a row for each part, a column for each system, and the score that ranks at the end."""
     step, rows = document["rounding"], document["rows"]
     names = [*(part["name"] for part in document["parts"]), document["part"] or "all"]
-    lines = [*zip(names, [*by_part(document), [row["score"] for row in rows]], strict=True)]
+    hidden = ", ".join(document["hidden"])
+    few = (
+        f"Not shown, because of few sentences: {hidden}. Figures of such parts are shown from feedback level items on."
+    )
+    lines = [*zip(names, [*heat_maps.by_part(document), [row["score"] for row in rows]], strict=True)]
     return Table(
-        matrix_headline(document),
+        sheet_headline(document, f"{document['score']} by part"),
         [Column("part"), *(Column(_matrix_system(row), numeric=True) for row in rows)],
         [[name, *(stepped(value, step) for value in values)] for name, values in lines],
-        notes=matrix_notes(document),
+        notes=[*([few] if hidden else []), *_missing_note(document, _matrix_system), *_rows_note(document)],
         rules={len(lines) - 1} - {0},
         commented=True,
     )
 
 
-def _matrix_system(row: MatrixRow) -> str:
+def _matrix_system(row: leaderboards.MatrixRow) -> str:
     """Name a system in one line: its team, or where that is not shown its submission."""
     named = ": ".join(filter(None, (team_words(row), wording.one_line(row["name"] or ""))))
     return named if row["team"] or row["role"] == "baseline" else row["submission"]

@@ -14,7 +14,7 @@ from service.caller import Caller
 from service.contract.leaderboards import SHEET_FORMATS, MatrixQuery, ScoresQuery
 from service.errors import Forbidden, NotFound, Unprocessable
 from service.policy.figures import rounded_score
-from service.usecases.boards.leaderboard import list_scores, matrix
+from service.usecases.boards.viewing import list_scores, matrix
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import ANYONE, LONG, SECOND_PART, SLUG, Task, column, once, spoilt
 
@@ -112,7 +112,7 @@ def test_a_part_or_a_track_is_shown_alone(three, task):
 
 def test_pages_have_whole_rows(three, monkeypatch):
     whole = lines(three)
-    monkeypatch.setattr("service.usecases.boards.leaderboard.MOST_SCORE_LINES", 1)
+    monkeypatch.setattr("service.usecases.boards.viewing.MOST_SCORE_LINES", 1)
     page = list_scores(three.context, ANYONE, SLUG, ScoresQuery())
     assert page.next == "1"
     assert lines(three) == whole

@@ -13,7 +13,7 @@ from service.contract.leaderboards import MatrixQuery
 from service.errors import NotFound
 from service.policy.figures import rounded_score
 from service.usecases.benchmarks.teams import erase_team
-from service.usecases.boards.leaderboard import matrix
+from service.usecases.boards.viewing import matrix
 from service.usecases.runs import View
 from service.usecases.submissions.submissions import delete_submission
 from tests.fixtures.contexts import ORGANISER

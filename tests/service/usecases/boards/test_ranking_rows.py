@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from service.policy.figures import rounded_to_step
 from service.store.submissions import BASELINE, SYSTEM, BoardEntry
-from service.usecases.boards.board import TESTED, family, picked, ranked, with_significance
+from service.usecases.boards.ranking import TESTED, family, picked, ranked, with_significance
 
 
 def entry(name: str, value: float | None, team: str | None = None, *, chosen: bool = False) -> BoardEntry:

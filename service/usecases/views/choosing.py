@@ -16,10 +16,9 @@ import orjson
 
 from service.contract.common import TreeChoice
 from service.errors import NotFound, Unprocessable
-from service.usecases.access import item_number
-from service.usecases.runs import Page
-from service.usecases.trees.documents import Document, Outline, OutputTrees
-from service.usecases.trees.text import CONSTITUENTS, DEPENDENCIES, DISCONTINUOUS, GRAPH, OF_ERRORS, Text, wrong_units
+from service.usecases import access, runs
+from service.usecases.views.documents import Document, Outline, OutputTrees
+from service.usecases.views.text import CONSTITUENTS, DEPENDENCIES, DISCONTINUOUS, GRAPH, OF_ERRORS, Text, wrong_units
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
 from treescore.core.registry import MarkState
 
@@ -30,7 +29,9 @@ _LABELS = {DEPENDENCIES: "deprels", CONSTITUENTS: "labels", DISCONTINUOUS: "labe
 """What the column of labels is called in each kind of trees; links have none."""
 
 
-def chosen_sentences(trees: OutputTrees, choice: TreeChoice, *, beside_gold: bool) -> IntArray:
+def chosen_sentences(
+    trees: OutputTrees, choice: TreeChoice, *, beside_gold: bool, only: BoolArray | None = None
+) -> IntArray:
     """Return the chosen sentences, from 0, in the asked order.
 
     Args:
@@ -38,9 +39,10 @@ def chosen_sentences(trees: OutputTrees, choice: TreeChoice, *, beside_gold: boo
         choice: what is asked of the sentences.
         beside_gold: whether sentences are gold's and errors of both sides count; else they are the output's own, and
             so are their errors.
+        only: the sentences that count at all, bool (n,); None: all.
     """
     text = trees.gold if beside_gold else trees.text
-    chosen: BoolArray = np.ones(len(text), np.bool_)
+    chosen: BoolArray = np.ones(len(text), np.bool_) if only is None else only.copy()
     if choice.q is not None:
         chosen &= _with_words(text, choice.q)
     if choice.label is not None:
@@ -58,38 +60,6 @@ def errors_in(trees: OutputTrees, kind: str, *, beside_gold: bool) -> IntArray:
     if trees.errors is None:
         return np.zeros(len(trees.text), np.int64)
     return trees.errors[f"{'item' if beside_gold else 'own'}_{kind}"]
-
-
-def tag_of(choice: TreeChoice, *owner: str) -> str:
-    """Return what tells the cursors of a choice from those of others; empty where all sentences are listed.
-
-    Args:
-        choice: what is asked of the sentences.
-        owner: whose sentences they are, and what else is asked.
-    """
-    if choice.everything and DIFFERS not in owner:
-        return ""
-    asked = [*owner, choice.wrong, choice.label, choice.q, choice.order]
-    return f"{zlib.crc32(orjson.dumps(asked)):08x}"
-
-
-def start_of(cursor: str | None, tag: str) -> int:
-    """Return how many sentences come before a page, of those of the choice with this tag.
-
-    Raises:
-        Unprocessable: the cursor is invalid, or belongs to another choice.
-    """
-    if cursor is None or not tag:
-        return item_number(cursor)
-    number, _, found = cursor.partition(".")
-    if found != tag:
-        raise Unprocessable(_INVALID)
-    return item_number(number)
-
-
-def cursor_of(number: int, tag: str) -> str:
-    """Return the cursor of the page after `number` sentences of a choice."""
-    return f"{number}.{tag}" if tag else str(number)
 
 
 def _with_words(text: Text, asked: str) -> BoolArray:
@@ -203,10 +173,11 @@ class Listed:
     tag: str
     more: bool
 
-    def page(self, shown: Sequence[Document]) -> Page:
+    def page(self, shown: Sequence[Document]) -> runs.Page:
         """Return the page of the first of the sentences, as they are shown."""
         number = self.start + len(shown)
-        return Page(shown, cursor_of(number, self.tag) if self.more or len(shown) < len(self.sentences) else None)
+        cursor = f"{number}.{self.tag}" if self.tag else str(number)
+        return runs.Page(shown, cursor if self.more or len(shown) < len(self.sentences) else None)
 
 
 def listed(trees: OutputTrees, asked: Asked, *, beside_gold: bool, only: BoolArray | None = None) -> Listed:
@@ -227,17 +198,25 @@ def listed(trees: OutputTrees, asked: Asked, *, beside_gold: bool, only: BoolArr
         if asked.item > size:
             raise NotFound(f"Unknown item {asked.item}. There are {size}.")
         return Listed([asked.item - 1], 0, "", more=False)
-    read_under = (asked.revision,) if beside_gold and asked.revision is not None else ()
-    tag = tag_of(asked.choice, *asked.owner, *read_under, "gold" if beside_gold else "own")
-    start = start_of(asked.cursor, tag)
+    tag, start = "", 0
+    if not asked.choice.everything or DIFFERS in asked.owner:
+        choice, side = asked.choice, "gold" if beside_gold else "own"
+        read_under = (asked.revision,) if beside_gold and asked.revision is not None else ()
+        about = [*asked.owner, *read_under, side, choice.wrong, choice.label, choice.q, choice.order]
+        tag = f"{zlib.crc32(orjson.dumps(about)):08x}"
+    if asked.cursor is not None:
+        number, _, found_tag = asked.cursor.partition(".") if tag else (asked.cursor, "", "")
+        if found_tag != tag:
+            raise Unprocessable(_INVALID)
+        start = access.item_number(number)
     stop = start + asked.limit
     if not tag:
         return Listed(range(min(start, size), min(stop, size)), start, tag, more=stop < size)
-    found = _kept(chosen_sentences(trees, asked.choice, beside_gold=beside_gold), only)
+    found = chosen_sentences(trees, asked.choice, beside_gold=beside_gold, only=only)
     return Listed(found[start:stop].tolist(), start, tag, more=stop < len(found))
 
 
-def tree_page(found: Listed, document_of: Callable[[int], Document]) -> Page:
+def tree_page(found: Listed, document_of: Callable[[int], Document]) -> runs.Page:
     """Return the documents of a page's sentences, as many as one answer may hold."""
     documents: list[Document] = []
     rows = 0
@@ -247,10 +226,6 @@ def tree_page(found: Listed, document_of: Callable[[int], Document]) -> Page:
         documents.append(document_of(sentence))
         rows += sum(len(value) for value in documents[-1].values() if isinstance(value, list))
     return found.page(documents)
-
-
-def _kept(found: IntArray, only: BoolArray | None) -> IntArray:
-    return found if only is None else found[only[found]]
 
 
 BEFORE, AROUND = 5, 16
@@ -299,7 +274,7 @@ def window(
     Raises:
         NotFound: the output has no sentence of this number.
     """
-    found = _kept(chosen_sentences(trees, asked.choice, beside_gold=beside_gold), only)
+    found = chosen_sentences(trees, asked.choice, beside_gold=beside_gold, only=only)
     if asked.item is not None:
         (wanted,) = listed(trees, asked, beside_gold=beside_gold).sentences
     elif len(found):

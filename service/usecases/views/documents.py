@@ -12,34 +12,21 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from service.usecases.trees.text import (
-    ALIGNMENT,
-    CONSTITUENTS,
-    DEPENDENCIES,
-    DISCONTINUOUS,
-    GRAPH,
-    NOT_FOUND,
-    Fit,
-    Text,
-    errors_of,
-    fit_of,
-)
-from treescore.core.arrays import IntArray, offsets_of
-from treescore.core.params import Json
-from treescore.core.registry import MarkState
-from treescore.core.structure import crossing_spans
+from service.usecases.views import text as kinds
+from service.usecases.views.text import Fit, Text, errors_of, fit_of
+from treescore.core import arrays, params, registry, structure
 from treescore.evaluation.tree_marks import MarkedBy
 
-Document = dict[str, Json]
+Document = dict[str, params.Json]
 WORDS = {
-    MarkState.HEAD: "head",
-    MarkState.LABEL: "label",
-    MarkState.BOTH: "both",
-    MarkState.ALONE: "word",
-    MarkState.SPAN: "span",
-    MarkState.LINK: "link",
+    registry.MarkState.HEAD: "head",
+    registry.MarkState.LABEL: "label",
+    registry.MarkState.BOTH: "both",
+    registry.MarkState.ALONE: "word",
+    registry.MarkState.SPAN: "span",
+    registry.MarkState.LINK: "link",
 }
-_MARKS = {int(state): WORDS.get(state) for state in MarkState}
+_MARKS = {int(state): WORDS.get(state) for state in registry.MarkState}
 CROSSING = "crossing"
 
 
@@ -107,13 +94,13 @@ class Outline:
 
 def half_of(text: Text, sentence: int) -> Half:
     """Return one whole sentence as a half."""
-    if text.kind == DEPENDENCIES:
+    if text.kind == kinds.DEPENDENCIES:
         return _dependencies_half(text, sentence)
-    if text.kind == DISCONTINUOUS:
+    if text.kind == kinds.DISCONTINUOUS:
         return _discontinuous_half(text, sentence)
-    if text.kind == GRAPH:
+    if text.kind == kinds.GRAPH:
         return _graph(text, sentence)
-    return _constituents_half(text, sentence) if text.kind == CONSTITUENTS else _links_half(text, sentence)
+    return _constituents_half(text, sentence) if text.kind == kinds.CONSTITUENTS else _links_half(text, sentence)
 
 
 def cut_half(forms: Sequence[str | None], heads: Sequence[int], deprels: Sequence[str | None]) -> Half:
@@ -130,6 +117,11 @@ def cut_half(forms: Sequence[str | None], heads: Sequence[int], deprels: Sequenc
 
 def _numbered_words(forms: Sequence[str | None]) -> list[Document]:
     return [{"id": str(number), "form": form} for number, form in enumerate(forms, 1)]
+
+
+def _tagged_words(text: Text, sentence: int) -> list[Document]:
+    columns = zip(text.named("forms", sentence), text.named("tags", sentence), strict=True)
+    return [{"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)]
 
 
 def _arcs(heads: Sequence[int], deprels: Sequence[str | None]) -> list[Document]:
@@ -207,48 +199,36 @@ def _with_empty(
 
 
 def _constituents_half(text: Text, sentence: int) -> Half:
-    columns = zip(text.named("forms", sentence), text.named("tags", sentence), strict=True)
-    words: list[Document] = [
-        {"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)
-    ]
     rows = [text.values(name, sentence) for name in ("starts", "ends", "depths")]
     spans = [
         {"label": label, "start": start, "end": end, "depth": depth}
         for label, start, end, depth in zip(text.named("labels", sentence), *rows, strict=True)
     ]
-    return Half(words, spans, range(len(spans)), {})
+    return Half(_tagged_words(text, sentence), spans, range(len(spans)), {})
 
 
 def _discontinuous_half(text: Text, sentence: int) -> Half:
     """Return constituents with what is directly below them: what is below that follows, and is as long as the tree."""
-    columns = zip(text.named("forms", sentence), text.named("tags", sentence), strict=True)
-    words: list[Document] = [
-        {"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)
-    ]
     labels, functions = (text.named(name, sentence) for name in ("labels", "functions"))
     rows: list[Document] = []
     for label, function, parent in zip(labels, functions, text.values("parents", sentence), strict=True):
-        above = None if parent == NOT_FOUND else parent
+        above = None if parent == kinds.NOT_FOUND else parent
         depth = 0 if above is None else rows[above]["depth"] + 1
         rows.append({"label": label, "function": function, "parent": above, "depth": depth, "words": []})
     functions = text.named("word_functions", sentence)
     anchors = text.values("anchors", sentence)
     for number, (anchor, function) in enumerate(zip(anchors, functions, strict=True)):
         rows[anchor]["words"].append({"word": number, "function": function})
-    return Half(words, rows, range(len(rows)), {})
+    return Half(_tagged_words(text, sentence), rows, range(len(rows)), {})
 
 
 def _graph(text: Text, sentence: int) -> Half:
-    columns = zip(text.named("forms", sentence), text.named("tags", sentence), strict=True)
-    words: list[Document] = [
-        {"id": str(number), "form": form, "tag": tag} for number, (form, tag) in enumerate(columns, 1)
-    ]
     ends = [text.values(name, sentence) for name in ("predicates", "arguments")]
     edges = [
         {"predicate": str(predicate), "argument": str(argument), "label": label}
         for predicate, argument, label in zip(*ends, text.named("roles", sentence), strict=True)
     ]
-    return Half(words, edges, range(len(edges)), {})
+    return Half(_tagged_words(text, sentence), edges, range(len(edges)), {})
 
 
 def _links_half(text: Text, sentence: int) -> Half:
@@ -266,9 +246,9 @@ def _links_half(text: Text, sentence: int) -> Half:
 def own_document(kind: str, item: int, half: Half) -> Document:
     """Return the document of an output's sentence alone."""
     none: Document = {"gold_words": None, "gold": None, "wrong": None, "missed": None}
-    if kind == DEPENDENCIES:
+    if kind == kinds.DEPENDENCIES:
         none = {"tokens": [], **none, "pairs": None}
-    elif kind == ALIGNMENT:
+    elif kind == kinds.ALIGNMENT:
         none = {"target_words": None, "gold_target_words": None, **none}
     return {"item": item, "kind": kind, "words": half.words, "system": half.tree, **none, **half.more}
 
@@ -293,9 +273,9 @@ def with_crossing(
     starts, ends, *others = (
         np.array([span[name] for span in side], np.int64) for side in (spans, golds) for name in ("start", "end")
     )
-    crosses = crossing_spans(starts, ends, np.stack(others, axis=1)).tolist()
+    crosses = structure.crossing_spans(starts, ends, np.stack(others, axis=1)).tolist()
     return [
-        CROSSING if each == WORDS[MarkState.SPAN] and crossing else each
+        CROSSING if each == WORDS[registry.MarkState.SPAN] and crossing else each
         for each, crossing in zip(wrong, crosses, strict=True)
     ]
 
@@ -329,17 +309,17 @@ class OutputTrees:
         return None if self._found is None else self._found.key
 
     @property
-    def system_states(self) -> IntArray:
+    def system_states(self) -> arrays.IntArray:
         """The state of each unit of the output; none where it was not compared."""
         return np.zeros(0, np.int64) if self._found is None else self._found.marks.system
 
     @property
-    def gold_states(self) -> IntArray:
+    def gold_states(self) -> arrays.IntArray:
         """The state of each unit of gold; none where the output was not compared."""
         return np.zeros(0, np.int64) if self._found is None else self._found.marks.gold
 
     @cached_property
-    def errors(self) -> Mapping[str, IntArray] | None:
+    def errors(self) -> Mapping[str, arrays.IntArray] | None:
         """The number of errors of each sentence; None where the output was not compared with gold."""
         return None if self._found is None else errors_of(self._found.marks, self.gold.units, self.text.units)
 
@@ -382,9 +362,9 @@ class OutputTrees:
             document = self._half(cut, item, gold)
         document |= {"gold": gold.tree, "missed": missed, "sent_id": self.gold.place(item)["sent_id"]}
         document |= _gold_expressions(gold)
-        if self.gold.kind == ALIGNMENT and not document["words"]:
+        if self.gold.kind == kinds.ALIGNMENT and not document["words"]:
             document |= {"words": gold.words, _TARGETS: gold.more[_TARGETS]}
-        if self.gold.kind == CONSTITUENTS and document["gold_words"] is None:
+        if self.gold.kind == kinds.CONSTITUENTS and document["gold_words"] is None:
             document["wrong"] = with_crossing(document["wrong"], document["system"], gold.tree)
         return document
 
@@ -417,7 +397,7 @@ class OutputTrees:
             return range(sentence, sentence + 1)
         if self.fit.sizes is not None:
             bounds = self.text.bounds("words", sentence)
-            firsts = offsets_of(self.fit.sizes)
+            firsts = arrays.offsets_of(self.fit.sizes)
             start, last = np.searchsorted(firsts, [bounds.start, bounds.stop - 1], "right").tolist()
             return range(max(start - 1, 0), last)
         found = np.flatnonzero(self.fit.sentences == sentence).tolist()
@@ -433,9 +413,9 @@ class OutputTrees:
         document["wrong"] = marked(half, states)
         if half.words is not None and (gold.words, gold.more.get(_TARGETS)) != (half.words, half.more.get(_TARGETS)):
             document["gold_words"] = gold.words
-            if self.text.kind == ALIGNMENT:
+            if self.text.kind == kinds.ALIGNMENT:
                 document["gold_target_words"] = gold.more[_TARGETS]
-            if self.text.kind == DEPENDENCIES:
+            if self.text.kind == kinds.DEPENDENCIES:
                 document["pairs"] = _pairs(half, gold, partners, self.gold.bounds("words", item).start)
         return document
 

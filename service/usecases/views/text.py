@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core import trees
+from treescore.core import structure, trees
 from treescore.core.arrays import BoolArray, IntArray, offsets_of
 from treescore.core.registry import Marks, MarkState
-from treescore.core.structure import edge_offsets, edges_of, places_in_sentences, resolved_heads, structure_of
 
 DEPENDENCIES, CONSTITUENTS, DISCONTINUOUS, ALIGNMENT = "dependencies", "constituents", "discontinuous", "alignment"
 GRAPH = "graph"
@@ -100,17 +99,6 @@ class Text:
         return {"sent_id": name, "line": int(self._lines[sentence]) or None}
 
 
-def unit_offsets(treebank: trees.Treebank) -> IntArray:
-    """Return where the words, constituents, edges or links of each sentence begin, int64 (n + 1,)."""
-    if isinstance(treebank, trees.DependencyTreebank):
-        return treebank.word_offsets
-    if isinstance(treebank, trees.ConstituentTreebank | trees.DiscontinuousTreebank):
-        return treebank.node_offsets
-    if isinstance(treebank, trees.SemanticTreebank):
-        return edge_offsets(treebank)
-    return treebank.alignment.offsets if isinstance(treebank, trees.ParallelTreebank) else treebank.offsets
-
-
 def _columns_of(treebank: trees.Treebank, words: Words) -> tuple[_Columns, trees.Vocabulary]:
     if isinstance(treebank, trees.DependencyTreebank):
         return _dependency_columns(treebank), treebank.vocabulary
@@ -135,7 +123,7 @@ def _dependency_columns(treebank: trees.DependencyTreebank) -> _Columns:
     words = treebank.word_offsets
     columns = {
         "forms": ("words", treebank.forms),
-        "heads": ("words", np.clip(resolved_heads(treebank), NOT_FOUND, 1 << 31)),
+        "heads": ("words", np.clip(structure.resolved_heads(treebank), NOT_FOUND, 1 << 31)),
         "deprels": ("words", treebank.deprels),
     }
     offsets = {"words": words}
@@ -166,7 +154,7 @@ def _constituent_columns(treebank: trees.ConstituentTreebank) -> _Columns:
         "labels": ("nodes", treebank.labels),
         "starts": ("nodes", treebank.starts),
         "ends": ("nodes", treebank.ends),
-        "depths": ("nodes", structure_of(treebank).depths - 1),
+        "depths": ("nodes", structure.structure_of(treebank).depths - 1),
         "forms": ("words", treebank.words),
         "tags": ("words", treebank.tags),
     }
@@ -194,8 +182,8 @@ def _discontinuous_columns(treebank: trees.DiscontinuousTreebank) -> _Columns:
 
 def _graphs(treebank: trees.SemanticTreebank) -> _Columns:
     """Return words, and edges with the positions of their words from 1; the predicate of a top is 0."""
-    edges = edges_of(treebank)
-    predicates, arguments = places_in_sentences(edges, treebank.word_offsets)
+    edges = structure.edges_of(treebank)
+    predicates, arguments = structure.places_in_sentences(edges, treebank.word_offsets)
     columns = {
         "roles": ("edges", edges.labels),
         "predicates": ("edges", predicates),
@@ -203,7 +191,7 @@ def _graphs(treebank: trees.SemanticTreebank) -> _Columns:
         "forms": ("words", treebank.forms),
         "tags": ("words", treebank.tags),
     }
-    offsets = {"edges": edge_offsets(treebank), "words": treebank.word_offsets}
+    offsets = {"edges": structure.edge_offsets(treebank), "words": treebank.word_offsets}
     return _Columns(GRAPH, offsets, columns, "edges")
 
 
@@ -236,7 +224,7 @@ def _lines_of(treebank: trees.Treebank) -> IntArray:
         return treebank.lines
     if isinstance(treebank, trees.ParallelTreebank):
         treebank = treebank.source
-    offsets = treebank.word_offsets if isinstance(treebank, trees.SemanticTreebank) else unit_offsets(treebank)
+    offsets = treebank.offsets if isinstance(treebank, trees.Alignments) else treebank.word_offsets
     lines, firsts = np.zeros(len(treebank), np.int64), offsets[:-1]
     known = np.flatnonzero((np.diff(offsets) > 0) & (len(treebank.lines) > 0))
     lines[known] = treebank.lines[firsts[known]]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from service.render.leaderboard import board_picture, board_scale, percent_of, row_mark, shown_as
+from service.render import board_picture, board_scale, percent_of, row_mark, shown_as
 from tests.fixtures.pictures import HOSTILE, check_golden, check_picture
 from tests.fixtures.svg_boxes import SVG, parsed, texts, words_of
-from tests.service.render.test_leaderboards import BOARD, NOTES, board, row
+from tests.service.test_render_leaderboards import BOARD, NOTES, board, row
 from treescore.core.wording import PERCENT, figures_of
 from treescore.render.dot_table import axis_svg, interval_bar_svg
 

@@ -15,8 +15,8 @@ from service.errors import NotFound, Unprocessable
 from service.policy.figures import rounded_p, rounded_score
 from service.queue import BULK
 from service.store import benchmarks, boards, runs
-from service.usecases.boards.board import board_of, question_of
-from service.usecases.boards.leaderboard import leaderboard
+from service.usecases.boards.ranking import board_of, question_of
+from service.usecases.boards.viewing import leaderboard
 from service.usecases.boards.work import BOARD_KIND, board_changed
 from tests.fixtures.contexts import ORGANISER, give_up, work_of
 from tests.fixtures.requests import GOLD_CONLLU, loaded
@@ -217,7 +217,7 @@ def test_csv_has_a_line_for_each_row(two_teams):
 
 def test_a_large_board_comes_in_pages_with_one_ranking(two_teams, monkeypatch):
     task = two_teams[0]
-    monkeypatch.setattr("service.usecases.boards.leaderboard.MOST_ROWS", 1)
+    monkeypatch.setattr("service.usecases.boards.viewing.MOST_ROWS", 1)
     first = task.leaderboard()
     second = task.leaderboard(cursor=first["next"])
     assert [*column(first, "rank"), *column(second, "rank")] == [1, 2]

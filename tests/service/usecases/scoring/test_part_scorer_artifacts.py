@@ -13,7 +13,7 @@ from service.errors import Gone
 from service.store import artifacts, score_records, submissions
 from service.store.packing import pack_array, unpack_array
 from service.usecases.jobs import job_items, submit_job
-from service.usecases.scoring.results import ArtifactKey
+from service.usecases.scoring.part_scorer import ArtifactKey
 from service.usecases.submissions.results import submission_items, submission_slices, submission_trees
 from tests.fixtures.contexts import SCORER
 from tests.fixtures.requests import loaded

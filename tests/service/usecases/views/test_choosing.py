@@ -14,7 +14,7 @@ from service.context import Context
 from service.contract.jobs import JobRequest, JobTreesQuery
 from service.errors import NotFound, Unprocessable
 from service.usecases.jobs import job_trees, submit_job
-from service.usecases.trees import choosing
+from service.usecases.views import choosing
 from tests.fixtures.contexts import ORGANISER, opened, work_of
 from tests.fixtures.gap_metric import NAME
 from tests.fixtures.requests import loaded

@@ -14,7 +14,7 @@ from service.errors import Unprocessable
 from service.policy.figures import rounded_score
 from service.store.boards import SystemMember
 from service.store.submissions import SYSTEM, BoardEntry
-from service.usecases.boards.board import systems_together
+from service.usecases.boards.ranking import systems_together
 from service.usecases.submissions.submissions import delete_submission, list_submissions
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import ANYONE, LONG, SLUG, TWO_PARTS, Task, column, once, spoilt

@@ -1,1 +1,0 @@
-"""Trees of single sentences, as documents, and how they are chosen."""
