@@ -34,7 +34,7 @@ from service.contract.leaderboards import (
 )
 from service.usecases import comparison_views, comparisons
 from service.usecases.boards import leaderboard
-from service.usecases.boards.viewing import Sheet, sheet_view, wait_for_sheet
+from service.usecases.boards.viewing import Document, Sheet, sheet_view, wait_for_sheet
 from treescore.render.forms import FORMATS
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<benchmark>/leaderboard")
@@ -62,7 +62,7 @@ def get_leaderboard(caller: Caller, query: LeaderboardQuery, benchmark: str) -> 
     return sheet_response(caller, benchmark, leaderboard.BOARD_SHEET, query)
 
 
-def sheet_response(caller: Caller, benchmark: str, sheet: Sheet, query: BoardQuery) -> Response:
+def sheet_response(caller: Caller, benchmark: str, sheet: Sheet[Document], query: BoardQuery) -> Response:
     """Return a board as a sheet shows it; with a wait, once it has changed."""
     context = calls.context()
     return calls.polled(

@@ -26,7 +26,7 @@ from service.contract.fields import Loaded, Strict, load
 from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
 from service.requests import Request
 from service.usecases.access import IdempotencyKey, authenticate, count_failure
-from service.usecases.runs import JSON_TYPE, Page, View, body_view
+from service.usecases.runs import JSON_TYPE, Page, Shown
 from treescore.render.forms import ITEM_FORMATS, render_items
 
 FORWARDING = ("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP")
@@ -188,7 +188,11 @@ def given_key() -> str | None:
 
 
 def polled(
-    look: Callable[[], View], wait_for: Callable[[float, str | None], View], kind: Kind = Kind.OWN, *, ends: bool = True
+    look: Callable[[], Shown[object]],
+    wait_for: Callable[[float, str | None], Shown[object]],
+    kind: Kind = Kind.OWN,
+    *,
+    ends: bool = True,
 ) -> Response:
     """Return what `look` shows; with `Prefer: wait`, once it differs from what the client knows.
 
@@ -322,5 +326,5 @@ def item_page(page: Page, asked: str | None, kind: Kind = Kind.FORMS) -> Respons
     if form == "json":
         return answers.page(page, kind=kind)
     shown = render_items(page.items, form)
-    view = body_view(shown.content, shown.media_type)
+    view = Shown[None](None, shown.content, content_type=shown.media_type)
     return answers.linked(answers.conditional(view, kind=kind), page.next)

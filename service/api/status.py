@@ -20,7 +20,7 @@ from service.contract.service import Document, Liveness, Readiness
 from service.errors import Unavailable
 from service.requests import Query
 from service.usecases import status
-from service.usecases.runs import View, body_view, json_view
+from service.usecases.runs import Shown
 from treescore.core.params import Json
 
 health_blueprint = Blueprint("health", __name__)
@@ -34,7 +34,7 @@ def get_livez() -> Response:
 
     It checks neither store nor queue.
     """
-    return answers.conditional(json_view({"status": "ok"}))
+    return answers.conditional(Shown({"status": "ok"}))
 
 
 @health_blueprint.get("/readyz")
@@ -49,7 +49,7 @@ def get_readyz() -> Response:
     ready, checks, workers = status.ready(calls.context())
     details = {"checks": checks, "workers": asdict(workers), "server": calls.load_of_process().document()}
     if ready:
-        return answers.conditional(json_view({"status": "ready", **details}))
+        return answers.conditional(Shown({"status": "ready", **details}))
     error = Unavailable("A part of the service does not work. See `checks`.")
     return answers.of_service_error(error, **details)
 
@@ -65,9 +65,9 @@ def get_metrics() -> Response:
     """
     context = calls.context()
     if not calls.caller().allowed("metrics"):
-        return answers.conditional(body_view(status.metrics_text(context), METRICS_TEXT))
+        return answers.conditional(Shown(None, status.metrics_text(context), content_type=METRICS_TEXT))
     return answers.conditional(
-        body_view(status.metrics_text(context) + status.private_metrics_text(context), METRICS_TEXT)
+        Shown(None, status.metrics_text(context) + status.private_metrics_text(context), content_type=METRICS_TEXT)
     )
 
 
@@ -90,8 +90,8 @@ def document() -> dict[str, Json]:
 
 
 @lru_cache(maxsize=4)
-def _as_json(place: str) -> View:
-    return json_view({**document(), "servers": [{**server, "url": place} for server in document()["servers"]]})
+def _as_json(place: str) -> Shown[object]:
+    return Shown({**document(), "servers": [{**server, "url": place} for server in document()["servers"]]})
 
 
 def _place() -> str:
@@ -106,7 +106,7 @@ def get_openapi_yaml() -> Response:
     The committed file, byte for byte.
     """
     body = written().replace(b"\n  - url: /\n", b"\n  - url: %b\n" % _place().encode())
-    return answers.conditional(body_view(body, YAML), kind=answers.Kind.PUBLIC)
+    return answers.conditional(Shown(None, body, content_type=YAML), kind=answers.Kind.PUBLIC)
 
 
 @contract_blueprint.get("/openapi.json")

@@ -29,8 +29,20 @@ from service.contract.common import (
     Transforms,
     Warning,
 )
-from service.contract.derive import Named, Null, Says, checked_by, closed, inline, schema_of
-from service.contract.fields import Changes, Checked, Fault, Mapped, OneOf, Shape, component, length, whole, wrong_type
+from service.contract.derive import Named, Null, Says, checked_by, closed, inline, schema_class, schema_of
+from service.contract.fields import (
+    Changes,
+    Checked,
+    Fault,
+    Mapped,
+    Nested,
+    OneOf,
+    Shape,
+    component,
+    length,
+    whole,
+    wrong_type,
+)
 from service.contract.jobs import PartItems
 from service.requests import (
     ERRORS,
@@ -45,6 +57,7 @@ from service.requests import (
     Query,
     Request,
 )
+from treescore.core.params import Json
 
 MAX_LISTED = 1000
 """Scores that a benchmark may list."""
@@ -403,14 +416,14 @@ class Benchmark(TypedDict):
     pending_revision: int | None
     opens_at: Moment | None
     closes_at: Moment | None
-    quota: Quota
+    quota: Annotated[Mapping[str, int | None], partial(Nested, schema_class(Quota))]
     feedback: Feedback
     feedback_after_closing: Feedback | None
     rounding: Annotated[float, fields.Step] | None
     publish_input: bool | Annotated[str, OneOf(("words", "text"))]
     tracks: Mapping[str, Sequence[str]]
-    leaderboard: LeaderboardSettings
-    about: About
+    leaderboard: Annotated[Mapping[str, Json], partial(Nested, schema_class(LeaderboardSettings))]
+    about: Annotated[Mapping[str, Json], partial(Nested, schema_class(About))]
     created_at: Moment
     updated_at: Moment
     failure: Failure | None

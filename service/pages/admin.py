@@ -7,15 +7,14 @@ deliveries, sending again, new secrets. An organiser may look at a benchmark as 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-import orjson
 from flask import Response, request
 
 from service.api import answers as api_answers
 from service.api import calls
 from service.api.bodies import ALONE
-from service.contract.benchmarks import AnalyticsQuery, BenchmarkChanges, BenchmarksQuery
+from service.contract.benchmarks import AnalyticsQuery, Benchmark, BenchmarkChanges, BenchmarksQuery
 from service.contract.common import PageQuery
 from service.contract.derive import schema_of
 from service.contract.events import WebhookRequest
@@ -49,7 +48,7 @@ def show_admin() -> Response:
     query, _ = answers.query(BenchmarksQuery)
     listed = benchmarks.list_benchmarks(calls.context(), caller, query)
     now = calls.context().now()
-    rows = [(document, state_of(document, now)) for document in listed.items]
+    rows = [(document, state_of(cast("Benchmark", document), now)) for document in listed.items]
     return answers.page("admin.html", rows=rows, next=listed.next)
 
 
@@ -59,9 +58,9 @@ def show_admin_benchmark(benchmark: str) -> Response:
     caller = visitors.member("organise")
     context = calls.context()
     view = benchmarks.view_benchmark(context, caller, benchmark)
-    document = orjson.loads(view.body)
+    document = view.document
     listed = revisions.list_revisions(context, caller, benchmark, MANY)
-    analytics = orjson.loads(analytics_of(context, caller, benchmark, AnalyticsQuery(days=DAYS)).body)
+    analytics = analytics_of(context, caller, benchmark, AnalyticsQuery(days=DAYS)).document
     report = fitting.report(context, caller, benchmark, MANY) if document["active_revision"] else None
     return answers.page(
         "admin_benchmark.html", benchmark=document, etag=view.etag, levels=list(LEVELS), picks=PICKS, about=ABOUT,
@@ -88,9 +87,9 @@ def show_difference(benchmark: str, number: int) -> Response:
     """Show what a revision changes and who would move, also of one that is not active."""
     caller = visitors.member("organise")
     context = calls.context()
-    document = orjson.loads(benchmarks.view_benchmark(context, caller, benchmark).body)
-    difference = orjson.loads(revisions.difference(context, caller, benchmark, number).body)
-    failure = orjson.loads(revisions.view_revision(context, caller, benchmark, number).body)["failure"]
+    document = benchmark_document(caller, benchmark)
+    difference = revisions.difference(context, caller, benchmark, number).document
+    failure = revisions.view_revision(context, caller, benchmark, number).document["failure"]
     figures = ScoreNames(document)(document["main_score"]).figures
     return answers.page(
         "admin_difference.html", benchmark=document, difference=difference, failure=failure, figures=figures
@@ -145,7 +144,7 @@ def _about(form: Mapping[str, str]) -> dict[str, Any]:
     return {**texts, "links": links or None}
 
 
-def _links_text(document: Mapping[str, Any]) -> str:
+def _links_text(document: Benchmark) -> str:
     return "\n".join(f"{link['label']} {link['url']}" for link in document["about"].get("links") or ())
 
 

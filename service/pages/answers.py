@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import orjson
 from flask import Blueprint, Response, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 from werkzeug.datastructures import Headers
 
 from service.api import answers, calls
-from service.api.answers import PROBLEM_JSON, Kind, known_tag
+from service.api.answers import Kind, ProblemResponse, known_tag
 from service.api.middleware import IN_PAGE, placed
 from service.context import LruCache
 from service.contract.fields import Loaded, Strict, load
@@ -32,7 +31,7 @@ from service.errors import BadRequest, NotFound, ServiceError
 from service.pages import figures
 from service.pages.visitors import CSRF_FIELD, Visitor, here, shown_visitor, visitor
 from service.problem_catalogue import CODES
-from service.usecases.runs import View, body_view, etag_of
+from service.usecases.runs import Shown, etag_of
 from treescore.core.version import __version__
 from treescore.core.wording import one_line
 from treescore.render.drawing import MINUS, MISSING
@@ -53,11 +52,12 @@ BRIEFLY = "public, max-age=60"
 
 
 @cache
-def static_files() -> Mapping[str, View]:
+def static_files() -> Mapping[str, Shown[None]]:
     """Return every file by its path below the folder."""
     paths = sorted(path for path in STATIC.rglob("*") if path.suffix in MEDIA_TYPES)
     return {
-        path.relative_to(STATIC).as_posix(): body_view(path.read_bytes(), MEDIA_TYPES[path.suffix]) for path in paths
+        path.relative_to(STATIC).as_posix(): Shown(None, path.read_bytes(), content_type=MEDIA_TYPES[path.suffix])
+        for path in paths
     }
 
 
@@ -107,12 +107,6 @@ def download(response: Response, name: str) -> Response:
 def file_name(name: str) -> str:
     """Return a name that every header and file system takes, with other characters as `_`."""
     return (_UNSAFE.sub("_", name).strip("._") or "file")[-100:]
-
-
-def problem_of(error: ServiceError) -> dict[str, Any]:
-    """Return the problem document of an error."""
-    document: dict[str, Any] = orjson.loads(answers.of_service_error(error).get_data())
-    return document
 
 
 def with_status_of(response: Response, error: ServiceError) -> Response:
@@ -234,7 +228,7 @@ def _kept(
 def _sent(body: bytes, tag: str, kind: Kind) -> Response:
     """Return 304, or a rendered page; that of a session has a weak validator: it is masked each time."""
     known = visitor()
-    view = View(known.masked(body), tag, content_type=HTML, weak=known.signed is not None)
+    view = Shown[None](None, known.masked(body), tag, content_type=HTML, weak=known.signed is not None)
     return answers.conditional(view, kind=kind)
 
 
@@ -342,13 +336,12 @@ API = "/v1"
 
 def as_page(response: Response) -> Response:
     """Return the page of a problem where a page was asked for; any other response unchanged."""
-    if response.content_type != PROBLEM_JSON or not _page_wanted():
+    if not isinstance(response, ProblemResponse) or not _page_wanted():
         return response
-    document = orjson.loads(response.get_data())
     if response.status_code == 401:
         response.headers.pop("WWW-Authenticate", None)  # a browser would ask for a name and a password
     unknown = shown_visitor().signed is None
-    body = render("problem.html", problem=document, sign_in=unknown and response.status_code in (401, 403))
+    body = render("problem.html", problem=response.problem, sign_in=unknown and response.status_code in (401, 403))
     response.set_data(body)
     response.content_type = HTML
     return finished(response)
@@ -384,7 +377,7 @@ def export_links(api: str, page: str, query: Mapping[str, str], formats: Collect
     ]
 
 
-def export(view: View, name: str) -> Response:
+def export(view: Shown[object], name: str) -> Response:
     """Return an export as a file of this name."""
     response = finished(answers.conditional(view, kind=answers.Kind.PAGE))
     response.headers["Content-Disposition"] = f'inline; filename="{file_name(name)}"'
@@ -414,7 +407,7 @@ def table_file(table: Table, form: str, name: str) -> Response:
         form: one of TABLES. In CSV and TSV figures are numbers as shown.
         name: of the file.
     """
-    return export(body_view(table_bytes(table, form), SHEET_FORMATS[form]), name)
+    return export(Shown(None, table_bytes(table, form), content_type=SHEET_FORMATS[form]), name)
 
 
 def table_bytes(table: Table, form: str) -> bytes:

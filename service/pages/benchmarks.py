@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, cast
 
-import orjson
 from flask import Response
 
 from service.api import calls
 from service.caller import Caller
 from service.context import LruCache
-from service.contract.benchmarks import BenchmarksQuery
-from service.contract.leaderboards import LeaderboardQuery
+from service.contract.benchmarks import Benchmark, BenchmarksQuery
+from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import ServiceError
 from service.pages import answers
 from service.pages.figures import ScoreNames, kind_of
 from service.pages.visitors import visitor
 from service.usecases.benchmarks import benchmarks
 from service.usecases.boards.leaderboard import leaderboard
-from service.usecases.runs import View
-from treescore.core.params import Json
+from service.usecases.runs import Shown
 from treescore.core.wording import counted
 
 blueprint = answers.pages("benchmarks")
@@ -30,7 +27,16 @@ NO_ROWS = ("none", "status")
 
 MOST_OLD = 15
 """Seconds for which times of a benchmark are kept: 300 viewers ask for its state 20 times a second."""
-_TIMES = LruCache[Mapping[str, Any]](64, lambda _: 1)
+
+
+class Times(TypedDict):
+    """Between which a benchmark is open."""
+
+    opens_at: str | None
+    closes_at: str | None
+
+
+_TIMES = LruCache[Times](64, lambda _: 1)
 
 
 class Leading(NamedTuple):
@@ -57,21 +63,20 @@ def show_benchmarks() -> Response:
     caller = visitor().caller
     query, _ = answers.query(BenchmarksQuery)
     listed = benchmarks.list_benchmarks(calls.context(), caller, query)
-    rows = [_benchmark_row(caller, document) for document in listed.items]
+    rows = [_benchmark_row(caller, cast("Benchmark", document)) for document in listed.items]
     return answers.page("benchmarks.html", rows=rows, next=listed.next)
 
 
-def benchmark_document(caller: Caller, slug: str) -> dict[str, Any]:
+def benchmark_document(caller: Caller, slug: str) -> Benchmark:
     """Return a benchmark as the caller sees it.
 
     Raises:
         NotFound: it does not exist, or the caller may not know of it.
     """
-    document: dict[str, Any] = orjson.loads(benchmarks.view_benchmark(calls.context(), caller, slug).body)
-    return document
+    return benchmarks.view_benchmark(calls.context(), caller, slug).document
 
 
-def state_now(benchmark: str, view: View) -> str:
+def state_now(benchmark: str, view: Shown[object]) -> str:
     """Return the state of the benchmark of a board, from what it was at most MOST_OLD seconds ago.
 
     Args:
@@ -84,13 +89,13 @@ def state_now(benchmark: str, view: View) -> str:
     return state_of(_TIMES.get_or_make(name, lambda: _times(benchmark_document(caller, benchmark))), now)
 
 
-def _times(document: Mapping[str, Json]) -> Mapping[str, Json]:
-    return {name: document[name] for name in ("opens_at", "closes_at")}
+def _times(document: Benchmark) -> Times:
+    return Times(opens_at=document["opens_at"], closes_at=document["closes_at"])
 
 
-def state_of(document: Mapping[str, Json], now: datetime) -> str:
+def state_of(document: Times | Benchmark, now: datetime) -> str:
     """Return whether a benchmark is open, and until when, in words."""
-    opens, closes = (_moment(document[name]) for name in ("opens_at", "closes_at"))
+    opens, closes = _moment(document["opens_at"]), _moment(document["closes_at"])
     if opens is not None and now < opens:
         return f"opens in {_time_between(now, opens)}"
     if closes is None:
@@ -103,7 +108,7 @@ def is_open(state: str) -> bool:
     return state.partition(",")[0] == "open"
 
 
-def _benchmark_row(caller: Caller, document: Mapping[str, Any]) -> dict[str, object]:
+def _benchmark_row(caller: Caller, document: Benchmark) -> dict[str, object]:
     leading = _leading(caller, document) or Leading(None, None, "")
     return {
         "id": document["id"],
@@ -115,16 +120,16 @@ def _benchmark_row(caller: Caller, document: Mapping[str, Any]) -> dict[str, obj
     }  # fmt: skip
 
 
-def _leading(caller: Caller, document: Mapping[str, Any]) -> Leading | None:
+def _leading(caller: Caller, document: Benchmark) -> Leading | None:
     """Return who leads as the caller sees it; None without a board, as before the gold is checked."""
     try:
-        view = leaderboard(calls.context(), caller, str(document["id"]), LeaderboardQuery())
+        view = leaderboard(calls.context(), caller, document["id"], LeaderboardQuery())
     except ServiceError:
         return None
-    return _LEADING.get_or_make(view.etag, lambda: _leading_of(document, orjson.loads(view.body)))
+    return _LEADING.get_or_make(view.etag, lambda: _leading_of(document, view.document))
 
 
-def _leading_of(document: Mapping[str, Any], board: Mapping[str, Any]) -> Leading:
+def _leading_of(document: Benchmark, board: Leaderboard) -> Leading:
     if board["feedback"] in NO_ROWS:
         return Leading(None, None, "")
     teams = len({each["team"] or each["submission"] for each in board["rows"] if each["role"] != "baseline"})

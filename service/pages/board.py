@@ -11,12 +11,20 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-import orjson
 from flask import Response, request
 from markupsafe import Markup
 
 from service.api import calls
-from service.contract.leaderboards import SHEET_FORMATS, Leaderboard, LeaderboardQuery, MatrixQuery
+from service.contract.benchmarks import Benchmark
+from service.contract.leaderboards import (
+    SHEET_FORMATS,
+    Leaderboard,
+    LeaderboardQuery,
+    LeaderboardRow,
+    Matrix,
+    MatrixQuery,
+    MatrixRow,
+)
 from service.errors import BadRequest
 from service.pages import answers
 from service.pages.answers import TABLES, drawn, export, export_links, table_file, table_links
@@ -27,8 +35,7 @@ from service.render.leaderboard import board_scale, claims_of, cluster_starts, e
 from service.requests import PICKS
 from service.usecases.access import item_number
 from service.usecases.boards.leaderboard import MOST_ROWS, leaderboard, matrix
-from service.usecases.runs import View
-from treescore.core.params import Json
+from service.usecases.runs import Shown
 from treescore.core.wording import Figures, counted, one_line
 from treescore.render.crosstable import bounds
 from treescore.render.dot_table import Scale, axis_svg, interval_bar_svg
@@ -53,7 +60,7 @@ class Row:
         heading: why this row and those below it are not tested; empty where that was said or they are.
     """
 
-    document: Mapping[str, Any]
+    document: LeaderboardRow
     name: str
     span: str
     begins_cluster: bool
@@ -164,15 +171,17 @@ def _columns(board: Leaderboard, ranking: NamedScore, scores: Sequence[NamedScor
     ]
 
 
-def _view(benchmark: str) -> tuple[View, str]:
+def _view(benchmark: str) -> tuple[Shown[Leaderboard], str]:
     query, own = answers.query(LeaderboardQuery, SORT, "version")
     view = leaderboard(calls.context(), visitor().caller, benchmark, query)
     return view, own.get(SORT, "")
 
 
-def _board_values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | None = None) -> dict[str, object]:
+def _board_values(
+    benchmark: str, view: Shown[Leaderboard], sort: str, asked: Mapping[str, str] | None = None
+) -> dict[str, object]:
     """Return what the templates of the board show."""
-    board = orjson.loads(view.body)
+    board = view.document
     document = benchmark_document(visitor().caller, benchmark)
     names = ScoreNames(document, board["rounding"], rounded=not exact(board))
     ranking = names(board["score"])
@@ -210,19 +219,17 @@ def _exports(api: str, page: str, query: Mapping[str, str], whole: Mapping[str, 
     return [*table_links(page, query), *export_links(api, page, whole, others)]
 
 
-def shown_board(document: Mapping[str, Any]) -> dict[str, Any]:
+def shown_board(document: Benchmark) -> dict[str, Any]:
     """Return the head of a page of a benchmark that shows something else than its board."""
     return heading(document, default_board(document["id"]))
 
 
-def default_board(benchmark: str) -> dict[str, Any]:
+def default_board(benchmark: str) -> Leaderboard:
     """Return the board of a benchmark by the score that ranks."""
-    view = leaderboard(calls.context(), visitor().caller, benchmark, LeaderboardQuery())
-    document: dict[str, Any] = orjson.loads(view.body)
-    return document
+    return leaderboard(calls.context(), visitor().caller, benchmark, LeaderboardQuery()).document
 
 
-def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, Any]:
+def heading(document: Benchmark, board: Leaderboard | Matrix) -> dict[str, Any]:
     """Return what stands at the head of the pages of a benchmark."""
     state = state_of(document, calls.context().now())
     rows = {row["team"] or row["submission"] for row in board["rows"] if row["role"] != "baseline"}
@@ -243,7 +250,7 @@ def _board_rows(board: Leaderboard, figures: Figures, scale: Scale) -> list[Row]
     return rows
 
 
-def row_name(document: Mapping[str, Any]) -> str:
+def row_name(document: LeaderboardRow | MatrixRow) -> str:
     """Return what a row is called: its team, else its submission where that is a baseline's."""
     if document["role"] == "baseline":
         return str(document["name"] or "baseline")
@@ -276,7 +283,7 @@ def _sort_link(query: Mapping[str, str], sort: str, column: BoardColumn) -> str:
     return "?" + urlencode({**members, SORT: other if sort == wanted else wanted})
 
 
-def _board_caption(board: Mapping[str, Json], ranking: NamedScore, parts: int, *, by_rank: bool) -> str:
+def _board_caption(board: Leaderboard, ranking: NamedScore, parts: int, *, by_rank: bool) -> str:
     """Say what is measured, and how it was tested; of the lines between rows only where these stand by rank."""
     part = board["part"]
     if part == "macro":
@@ -295,16 +302,16 @@ def _board_caption(board: Mapping[str, Json], ranking: NamedScore, parts: int, *
     return f"{measured} {line_words(significance)}"
 
 
-def _pairs(board: Mapping[str, Json]) -> str:
+def _pairs(board: Leaderboard) -> str:
     rows = min(board["total_rows"], board["significance"]["first_rows"])
     return counted(rows * (rows - 1) // 2, "pair")
 
 
-def part_choices(document: Mapping[str, Json]) -> list[tuple[str, str]]:
+def part_choices(document: Benchmark) -> list[tuple[str, str]]:
     """Return the values of `part`, and what they are called; none for a benchmark of one part."""
     if len(document["parts"]) == 1:
         return []
-    tracks = [(name, f"{name} ({counted(len(parts), 'part')})") for name, parts in document.get("tracks", {}).items()]
+    tracks = [(name, f"{name} ({counted(len(parts), 'part')})") for name, parts in document["tracks"].items()]
     return [*TOGETHER.items(), *tracks, *((name, name) for name in document["parts"])]
 
 
@@ -351,7 +358,7 @@ def show_matrix(benchmark: str) -> Response:
 
 def _shown_matrix(
     benchmark: str, query: MatrixQuery, own: Mapping[str, str]
-) -> tuple[View, Callable[[], dict[str, Any]]]:
+) -> tuple[Shown[Matrix], Callable[[], dict[str, Any]]]:
     """Return a block of the matrix's rows, and what makes of it what the page shows."""
     order, shade = _choice(own, "order", ORDERS), _choice(own, "shade", SHADES)
     start = item_number(own.get(CURSOR))
@@ -396,7 +403,9 @@ def _choice(own: Mapping[str, str], name: str, known: Mapping[str, object]) -> s
     return value
 
 
-def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: int, shown: slice) -> dict[str, Any]:
+def _matrix_values(
+    benchmark: str, view: Shown[Matrix], order: str, shade: str, start: int, shown: slice
+) -> dict[str, Any]:
     """Return what the template shows.
 
     Args:
@@ -407,7 +416,7 @@ def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: in
         start: teams before the first that is shown.
         shown: of the view's rows.
     """
-    document = orjson.loads(view.body)
+    document = view.document
     about = benchmark_document(visitor().caller, benchmark)
     names = ScoreNames(about, document["rounding"])
     score = names(document["score"])
@@ -447,7 +456,7 @@ def _places(start: int, teams: int, total: int) -> list[tuple[str, int | None]]:
     ]  # fmt: skip
 
 
-def _matrix_caption(document: Mapping[str, Any], score: NamedScore) -> str:
+def _matrix_caption(document: Matrix, score: NamedScore) -> str:
     teams, parts = counted(document["total_rows"], "team"), counted(len(document["parts"]), "part")
     return f"{score.label} of {teams} on {parts}."
 
@@ -455,10 +464,11 @@ def _matrix_caption(document: Mapping[str, Any], score: NamedScore) -> str:
 Cells = Callable[[Sequence[float | None]], Sequence[Cell]]
 
 
-def _matrix_lines(document: Mapping[str, Any], cells: Cells) -> list[MatrixLine]:
+def _matrix_lines(document: Matrix, cells: Cells) -> list[MatrixLine]:
     lines = []
     for part, values in zip(document["parts"], by_part(document), strict=True):
-        sizes = [counted(part[f"{unit}s"], unit) for unit in ("sentence", "word") if part[f"{unit}s"] is not None]
+        known = (("sentence", part["sentences"]), ("word", part["words"]))
+        sizes = [counted(size, unit) for unit, size in known if size is not None]
         lines.append(MatrixLine(part["name"], ", ".join(sizes), values, cells(values)))
     return lines
 

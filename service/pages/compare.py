@@ -8,13 +8,12 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
-import orjson
 from flask import Response, request
 from markupsafe import Markup
 
 from service.api import calls
-from service.contract.comparisons import ComparisonQuery
-from service.contract.leaderboards import LeaderboardQuery
+from service.contract.comparisons import ComparisonQuery, StoredComparison
+from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import BadRequest, NotFound
 from service.pages import answers
 from service.pages.answers import TABLES, drawn, export, export_links, table_file, table_links
@@ -25,7 +24,7 @@ from service.pages.visitors import visitor
 from service.policy.gate import LEVELS, Level, require
 from service.usecases.boards.leaderboard import leaderboard
 from service.usecases.comparison_views import labelled, shown_names, view_comparison
-from service.usecases.runs import View
+from service.usecases.runs import Shown
 from treescore.core.wording import correction_name, counted, one_line, p_words
 from treescore.render.comparison_pictures import Opponent, against_scale, opponents, pairs_svg, verdict
 from treescore.render.crosstable import CrossTable, cross_table, interval_head, notes
@@ -97,7 +96,7 @@ def _compared_views(
     """Return the validators of the board and of its comparison, and what makes of them what the page shows."""
     caller = visitor().caller
     board_view = leaderboard(calls.context(), caller, benchmark, query)
-    board = orjson.loads(board_view.body)
+    board = board_view.document
     require(LEVELS[board["feedback"]], Level.SCORES, "comparisons")
     name = board["significance"]["comparison"]
     answered = None
@@ -114,14 +113,14 @@ def _compared_views(
 def show_comparison_live(benchmark: str) -> Response:
     """Send the browser to the comparison once the differences are tested."""
     query, _ = answers.query(LeaderboardQuery, *SIDES)
-    board = orjson.loads(leaderboard(calls.context(), visitor().caller, benchmark, query).body)
+    board = leaderboard(calls.context(), visitor().caller, benchmark, query).document
     if board["significance"]["pending"]:
         return answers.unchanged()
     return answers.go_to(f"/b/{quote(benchmark, safe='')}/compare?{urlencode(list(request.args.items()))}")
 
 
 def _compare_values(
-    benchmark: str, board: Mapping[str, Any], answered: View | None, own: Mapping[str, str]
+    benchmark: str, board: Leaderboard, answered: Shown[StoredComparison] | None, own: Mapping[str, str]
 ) -> dict[str, Any]:
     document = benchmark_document(visitor().caller, benchmark)
     names = ScoreNames(document, board["rounding"])
@@ -135,14 +134,14 @@ def _compare_values(
         "query": dict(request.args.items()),
         "compared": None,
     }
-    answer = None if answered is None else orjson.loads(answered.body)
+    answer = None if answered is None else answered.document
     if answer is None or "pairs" not in answer or not answer["pairs"]:
         return shown
     compared = _compared_sides(answer, own)
     return shown | _shown(compared, score) | _exports(benchmark, answer["id"], shown["query"])
 
 
-def _compared_sides(answer: Mapping[str, Any], own: Mapping[str, str]) -> Compared:
+def _compared_sides(answer: StoredComparison, own: Mapping[str, str]) -> Compared:
     """Return the comparison with the two sides that are asked for: submissions or teams.
 
     Raises:
@@ -243,7 +242,7 @@ def export_comparison(benchmark: str, comparison: str) -> Response:
     """
     query, _ = answers.query(ComparisonQuery, file=True)
     context, caller = calls.context(), visitor().caller
-    if orjson.loads(view_comparison(context, caller, comparison).body)["benchmark"] != benchmark:
+    if view_comparison(context, caller, comparison).document["benchmark"] != benchmark:
         raise NotFound(f"The benchmark has no comparison {comparison[:80]!r}.")
     view = view_comparison(context, caller, comparison, query.format or "json")
     return export(view, f"{benchmark}-comparison")

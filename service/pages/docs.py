@@ -47,7 +47,7 @@ from service.pages.markdown import Heading, Links, plain_text
 from service.problem_catalogue import CODES, TYPES
 from service.requests import Query
 from service.usecases import status as service_status
-from service.usecases.runs import JSON_TYPE, View, json_view
+from service.usecases.runs import JSON_TYPE, Shown
 
 FOLDER = Path(__file__).parents[2] / "docs"
 PREFIX = "/docs/guides/"
@@ -535,9 +535,9 @@ def show_index() -> Response:
 
 
 @lru_cache(maxsize=4)
-def _index(prefix: str) -> View:
+def _index(prefix: str) -> Shown[object]:
     rows = [(each.name, each.kind, each.detail, prefix + each.address) for each in search_entries()]
-    return json_view({"most": MOST_FOUND, "entries": rows})
+    return Shown({"most": MOST_FOUND, "entries": rows})
 
 
 problem_blueprint = Blueprint("problems", __name__, url_prefix="/problems")
@@ -567,13 +567,13 @@ def get_problem(problem: str) -> Response:
     form = _form()
     document = service_status.problem_document(problem)
     if form == "json":
-        return api_answers.conditional(json_view(document), kind=Kind.PUBLIC)
+        return api_answers.conditional(Shown(document), kind=Kind.PUBLIC)
     return docs_page("problem_entry.html", "", lambda: _problem_values(document), Kind.PAGE_OR_FORMS)
 
 
 @cache
-def _listed() -> View:
-    return json_view({"problems": service_status.problem_documents()})
+def _listed() -> Shown[object]:
+    return Shown({"problems": service_status.problem_documents()})
 
 
 def _form() -> str:

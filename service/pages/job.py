@@ -9,26 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
-import orjson
 from flask import Response, request
 
 from service.api import answers as api_answers
 from service.api import calls
+from service.api.answers import problem_of
 from service.api.calls import item_page
 from service.caller import Caller
-from service.contract.jobs import ComparisonsQuery, ItemsQuery, JobRequest, job_schema
+from service.contract.jobs import ComparisonsQuery, ItemsQuery, Job, JobRequest, Results, job_schema
 from service.errors import BadRequest, Conflict, TooManyRequests, Unprocessable, invalid, refuse
 from service.pages import answers, uploads
-from service.pages.answers import EXPORT_NAMES, download, finished, problem_of, with_status_of
+from service.pages.answers import EXPORT_NAMES, download, finished, with_status_of
 from service.pages.figures import NamedScore, ScoreNames
 from service.pages.uploads import File, Upload
 from service.pages.visitors import check_form, scorer
 from service.requests import Query
 from service.usecases import jobs
-from service.usecases.runs import View
+from service.usecases.runs import Shown
 from treescore.core.params import Json
 from treescore.core.registry import FORMATS, METRICS, Format
 from treescore.core.scores import flat_values, member_at
@@ -130,7 +130,7 @@ def _job_address(job_id: str) -> str:
     return f"/j/{quote(job_id, safe='')}"
 
 
-def _job_values(caller: Caller, view: View, *, live: bool = False) -> dict[str, Any]:
+def _job_values(caller: Caller, view: Shown[Job], *, live: bool = False) -> dict[str, Any]:
     """Return what the templates of a job show.
 
     Args:
@@ -138,7 +138,7 @@ def _job_values(caller: Caller, view: View, *, live: bool = False) -> dict[str, 
         view: of the job.
         live: whether the page asks, whose address has no query of its own.
     """
-    document = orjson.loads(view.body)
+    document = view.document
     own = {} if live else answers.query(Query, ALL_SCORES)[1]
     every = own.get(ALL_SCORES) == "all"
     values: dict[str, Any] = {
@@ -147,7 +147,7 @@ def _job_values(caller: Caller, view: View, *, live: bool = False) -> dict[str, 
         "unsigned": caller.anonymous, "columns": (), "rows": (), "notes": (), "left": 0, "every": every, "compared": (),
         "errors": _placed(document.get("failure")), "metrics": (),
     }  # fmt: skip
-    found = document["results"]
+    found = cast("Results | None", document["results"])  # those of a check have no systems
     if found is None or not found.get("systems"):
         return values
     systems, comparisons = found["systems"], found.get("comparisons") or ()

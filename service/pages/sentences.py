@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
-import orjson
 from flask import Response, request
 from markupsafe import Markup
 
 from service.api import calls
 from service.caller import Caller
-from service.contract.jobs import JobTreesQuery
+from service.contract.jobs import JobTreesQuery, Results
 from service.contract.submissions import SubmissionItemsQuery, SubmissionTreesQuery
 from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.pages import answers
@@ -28,7 +27,7 @@ from service.pages.expressions import expressions_of
 from service.pages.visitors import member, scorer
 from service.requests import ORDERS, WRONG_KINDS
 from service.usecases.jobs import job_window, view_job
-from service.usecases.runs import body_view
+from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions.results import heading_of, submission_items, submission_window
 from service.usecases.trees.choosing import Window
@@ -301,7 +300,7 @@ def show_picture(submission: str) -> Response:
         raise NotFound("No sentence is chosen.")
     tree = found.current
     svg = svg_of(tree, f"Sentence {tree['item']}")
-    return export(body_view(svg.encode(), SVG), f"{submission}-{tree['item']}.svg")
+    return export(Shown(None, svg.encode(), content_type=SVG), f"{submission}-{tree['item']}.svg")
 
 
 def _beside(
@@ -406,8 +405,9 @@ MEMBERS = ("system", "differs_from", "wrong", "label", "q", "order")
 def show_job_sentence(job: str) -> Response:
     """Show one sentence of a job, by default the first of those that are asked for."""
     caller = scorer()
-    document = orjson.loads(view_job(calls.context(), caller, job).body)
-    scored = (document["results"] or {}).get("systems") or ()
+    document = view_job(calls.context(), caller, job).document
+    results = cast("Results | None", document["results"])  # those of a check have no systems
+    scored = () if results is None else results.get("systems", ())
     systems = [system["name"] for system in scored]
     metrics = [each["signature"]["metric"] for system in scored for each in system["metrics"].values()]
     query = _job_trees_query(systems or [UNKNOWN])
@@ -432,7 +432,7 @@ def show_job_picture(job: str) -> Response:
         raise NotFound("No sentence is chosen.")
     tree = found.current
     svg = svg_of(tree, f"Sentence {tree['item']}")
-    return export(body_view(svg.encode(), SVG), f"{job}-{tree['item']}.svg")
+    return export(Shown(None, svg.encode(), content_type=SVG), f"{job}-{tree['item']}.svg")
 
 
 def _job_trees_query(systems: Sequence[str]) -> JobTreesQuery:

@@ -6,13 +6,12 @@ With an invite a team makes itself, and gets its token once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-import orjson
 from flask import Response, request
 
 from service.api import answers as api_answers
 from service.api import calls
+from service.contract.benchmarks import Revision
 from service.contract.common import PageQuery
 from service.contract.derive import schema_of
 from service.contract.teams import JoinRequest
@@ -64,7 +63,7 @@ def show_revisions(benchmark: str) -> Response:
     listed = revisions.list_revisions(calls.context(), caller, benchmark, query)
     document = benchmark_document(caller, benchmark)
     numbers = [int(str(item["number"])) for item in listed.items]
-    shown = [orjson.loads(revisions.view_revision(calls.context(), caller, benchmark, each).body) for each in numbers]
+    shown = [revisions.view_revision(calls.context(), caller, benchmark, each).document for each in numbers]
     before = {each["number"]: each for each in shown}
     rows = [{"revision": each, "changes": list(_changes(before.get(each["number"] - 1), each))} for each in shown]
     names = ScoreNames(document, None)
@@ -74,11 +73,13 @@ def show_revisions(benchmark: str) -> Response:
     )  # fmt: skip
 
 
-def _changes(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Iterator[str]:
+def _changes(before: Revision | None, after: Revision) -> Iterator[str]:
     """Yield what a revision changed, in words."""
     if before is None:
         return
-    yield from (f"changed: {words}" for name, words in SETTINGS.items() if before[name] != after[name])
+    was: Mapping[str, object] = before
+    now: Mapping[str, object] = after
+    yield from (f"changed: {words}" for name, words in SETTINGS.items() if was[name] != now[name])
     old, new = before["parts"], after["parts"]
     for words, names in (
         ("new gold", [name for name in new if name in old and old[name]["gold"] != new[name]["gold"]]),

@@ -8,24 +8,32 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
-import orjson
 from flask import Response, request
 
 from service.api import answers as api_answers
 from service.api import calls
+from service.api.answers import problem_of
 from service.caller import Caller
 from service.contract.derive import schema_of
-from service.contract.submissions import OutputQuery, SubmissionChanges, SubmissionSlicesQuery, SubmissionsQuery
+from service.contract.submissions import (
+    OutputQuery,
+    Submission,
+    SubmissionChanges,
+    SubmissionScores,
+    SubmissionSlices,
+    SubmissionSlicesQuery,
+    SubmissionsQuery,
+)
 from service.errors import BadRequest, Conflict, Gone, NotFound, TooManyRequests, Unprocessable
 from service.pages import answers
-from service.pages.answers import download, finished, problem_of, with_status_of
+from service.pages.answers import download, finished, with_status_of
 from service.pages.benchmarks import benchmark_document, is_open, state_of
 from service.pages.figures import TOGETHER, NamedScore, ScoreFigures, ScoreNames, score_label
 from service.pages.visitors import member, sender, visitor
 from service.policy.gate import LEVELS, Level
 from service.requests import LINKS, MACRO, POOLED
 from service.usecases.benchmarks import benchmarks
-from service.usecases.runs import View
+from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions import results, submissions
 from treescore.core.params import Json
@@ -53,7 +61,7 @@ class ScoreRow:
     note: str
 
 
-def columns_of(scores: Mapping[str, Any], names: ScoreNames, *, every: bool) -> tuple[list[NamedScore], int]:
+def columns_of(scores: SubmissionScores, names: ScoreNames, *, every: bool) -> tuple[list[NamedScore], int]:
     """Return the scores to show, the main one first, and how many are left out.
 
     Args:
@@ -69,7 +77,7 @@ def columns_of(scores: Mapping[str, Any], names: ScoreNames, *, every: bool) -> 
 
 
 def rows_of(
-    scores: Mapping[str, Any], columns: Sequence[NamedScore], parts: Iterable[str], sent: Iterable[str]
+    scores: SubmissionScores, columns: Sequence[NamedScore], parts: Iterable[str], sent: Iterable[str]
 ) -> list[ScoreRow]:
     """Return a row for all parts together where there are several, then one for each part.
 
@@ -82,15 +90,16 @@ def rows_of(
     known, outputs = list(parts), set(sent)
     rows = [_score_row(scores, columns, name, label, "") for name, label in TOGETHER.items() if len(known) > 1]
     for part in known:
-        failed = (scores["parts"].get(part) or {}).get("failure") is not None
+        state = scores["parts"].get(part)
+        failed = state is not None and state["failure"] is not None
         note = "not sent" if part not in outputs else "could not be scored" if failed else ""
         rows.append(_score_row(scores, columns, part, part, note, alone=len(known) == 1))
     return rows
 
 
-def counts_of(scores: Mapping[str, Any], metric: str, part: str) -> list[tuple[str, Any]]:
+def counts_of(scores: SubmissionScores, metric: str, part: str) -> list[tuple[str, Any]]:
     """Return the counts of a part under a metric, where they are shown."""
-    whole = scores["metrics"].get(metric) or {}
+    whole: Mapping[str, Any] = scores["metrics"].get(metric) or {}
     of_part = (whole.get("parts") or {}).get(part) or (whole if not whole.get("parts") else {})
     return [(score_label(name), value) for name, value in flat_values(of_part.get("counts") or {})]
 
@@ -134,7 +143,7 @@ def _scores_of_parts(metric: Mapping[str, Any]) -> Iterable[Mapping[str, Json]]:
 
 
 def _score_row(
-    scores: Mapping[str, Any], columns: Sequence[NamedScore], name: str, label: str, note: str, *, alone: bool = False
+    scores: SubmissionScores, columns: Sequence[NamedScore], name: str, label: str, note: str, *, alone: bool = False
 ) -> ScoreRow:
     found = [_figure(scores["metrics"], column.address, name, alone=alone) for column in columns]
     bounds = found[0][1]
@@ -215,7 +224,7 @@ def ask_delete(submission: str) -> Response:
     """Ask once more before deleting, where that is not refused."""
     caller = member("submit")
     submissions.check_deletable(calls.context(), caller, submission)
-    document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
+    document = submissions.view_submission(calls.context(), caller, submission).document
     return answers.page("submission_delete.html", submission=document)
 
 
@@ -223,7 +232,7 @@ def ask_delete(submission: str) -> Response:
 def delete_submission(submission: str) -> Response:
     """Delete outputs, scores and name."""
     caller = sender("submit")
-    document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
+    document = submissions.view_submission(calls.context(), caller, submission).document
     submissions.delete_submission(calls.context(), caller, submission)
     chosen = f"?{urlencode({'benchmark': document['benchmark']})}" if caller.organiser else ""
     return answers.go_to(f"/submit{chosen}")
@@ -235,7 +244,7 @@ def get_output(submission: str) -> Response:
     caller = member(*READERS)
     query, _ = answers.query(OutputQuery)
     view = submissions.submission_output(calls.context(), caller, submission, query.part)
-    document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
+    document = submissions.view_submission(calls.context(), caller, submission).document
     spec = stored_spec(benchmark_document(caller, document["benchmark"]))
     suffix = ".json" if spec.format.format.fields else next(iter(spec.format.format.suffixes), ".txt")
     name = query.part or next(iter(document["outputs"] or ()), submission)
@@ -250,11 +259,10 @@ def _edit(caller: Caller, submission: str) -> None:
     submissions.patch_submission(calls.context(), caller, submission, asked)
 
 
-def _fields(document: Mapping[str, Any]) -> dict[str, str]:
+def _fields(document: Submission) -> dict[str, str]:
     """Return what the fields of the form hold: name, notes and links."""
-    links = document["links"] or {}
-    texts = {name: document[name] or "" for name in ("name", "notes")}
-    return texts | {name: links.get(name) or "" for name in LINKS}
+    links = {name: str(document["links"].get(name) or "") for name in LINKS}
+    return {"name": document["name"], "notes": document["notes"] or "", **links}
 
 
 def _set(caller: Caller, submission: str, **members: bool) -> None:
@@ -281,7 +289,7 @@ def _submission_address(submission: str) -> str:
     return f"/s/{quote(submission, safe='')}"
 
 
-def _submission_values(caller: Caller, view: View, *, live: bool = False) -> dict[str, Any]:
+def _submission_values(caller: Caller, view: Shown[Submission], *, live: bool = False) -> dict[str, Any]:
     """Return what the templates of a submission show.
 
     Args:
@@ -290,7 +298,7 @@ def _submission_values(caller: Caller, view: View, *, live: bool = False) -> dic
         live: whether the page asks, whose address has no query of its own.
     """
     context = calls.context()
-    document = orjson.loads(view.body)
+    document = view.document
     benchmark = benchmark_document(caller, document["benchmark"])
     level = benchmarks.level_of(context, caller, document["benchmark"])
     state = state_of(benchmark, context.now())
@@ -312,11 +320,11 @@ def _submission_values(caller: Caller, view: View, *, live: bool = False) -> dic
     values |= {"columns": columns, "left": left, "every": every}
     values["rows"] = rows_of(scores, columns, benchmark["parts"], document["outputs"] or ())
     if level in SLICED:
-        values["sliced"] = _sliced(caller, document, names, query)
+        values["sliced"] = _sliced(caller, document, scores, names, query)
     return values
 
 
-def _others(caller: Caller, document: Mapping[str, Any], level: str) -> list[Mapping[str, Any]]:
+def _others(caller: Caller, document: Submission, level: str) -> list[Mapping[str, Any]]:
     """Return the team's other scored submissions, where its sentences may be compared with theirs: beside gold."""
     if level != "gold" or document["state"] != "succeeded" or document["team"] is None:
         return []
@@ -326,7 +334,7 @@ def _others(caller: Caller, document: Mapping[str, Any], level: str) -> list[Map
 
 
 def _sliced(
-    caller: Caller, document: Mapping[str, Any], names: ScoreNames, query: SubmissionSlicesQuery
+    caller: Caller, document: Submission, scores: SubmissionScores, names: ScoreNames, query: SubmissionSlicesQuery
 ) -> dict[str, object] | None:
     """Return counts and slices of a part; None where nothing is kept and nothing was asked for.
 
@@ -334,19 +342,16 @@ def _sliced(
         NotFound: what was asked for is unknown.
         Gone: slices are not kept any more.
     """
-    scores = document["scores"]
-    parts = [name for name in document["outputs"] or () if (scores["parts"].get(name) or {}).get("failure") is None]
+    states: Mapping[str, Mapping[str, Any]] = scores["parts"]
+    parts = [name for name in document["outputs"] or () if states.get(name, {}).get("failure") is None]
     part = query.part or next(iter(parts), None)
     metric = query.metric or scores["main"]["score"].partition(".")[0]
     if metric not in scores["metrics"]:
         metric = next(iter(scores["metrics"]), metric) if query.metric is None else metric
 
-    def look(by: str | None) -> dict[str, Any]:
+    def look(by: str | None) -> SubmissionSlices:
         asked = SubmissionSlicesQuery(part=part, metric=metric, by=by)
-        found: dict[str, Any] = orjson.loads(
-            results.submission_slices(calls.context(), caller, document["id"], asked).body
-        )
-        return found
+        return results.submission_slices(calls.context(), caller, document["id"], asked).document
 
     try:
         groupings = look(None)["groupings"]

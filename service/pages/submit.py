@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import orjson
 from flask import Response
 
 from service.api import calls
+from service.api.answers import problem_of
 from service.caller import Caller
-from service.contract.benchmarks import BenchmarksQuery
+from service.contract.benchmarks import Benchmark, BenchmarksQuery
 from service.contract.common import PageQuery
 from service.contract.derive import schema_of
+from service.contract.jobs import Job
 from service.contract.submissions import SubmissionRequest, SubmissionsQuery
 from service.errors import BadRequest, Conflict, Forbidden, NotFound, TooManyRequests, Unprocessable, refuse
 from service.pages import answers, uploads
-from service.pages.answers import problem_of, with_status_of
+from service.pages.answers import with_status_of
 from service.pages.benchmarks import benchmark_document, is_open, state_of
 from service.pages.uploads import Upload
 from service.pages.visitors import member
 from service.usecases import jobs
 from service.usecases.benchmarks import benchmarks, teams
-from service.usecases.runs import View
+from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions import submissions, validation
 
@@ -134,20 +135,20 @@ def _checked(
     return answers.page("submit.html", **values)
 
 
-def _check(view: View) -> dict[str, object]:
+def _check(view: Shown[Job]) -> dict[str, object]:
     """Return what the templates of a check show.
 
     Raises:
         NotFound: the job is none of a check.
     """
-    document = orjson.loads(view.body)
+    document = view.document
     results = document["results"]
     if results is not None and "valid" not in results:
         raise NotFound(f"Unknown check {document['id']}.")
     return {"check": document, "version": view.etag}
 
 
-def _targets(document: Mapping[str, Any]) -> list[str]:
+def _targets(document: Benchmark) -> list[str]:
     """Return what files are assigned to: the parts, or the texts of each for a format of several."""
     fields = stored_spec(document).format.format.fields
     parts: Sequence[str] = list(document["parts"])
@@ -183,7 +184,7 @@ def _submit_values(
     }  # fmt: skip
 
 
-def _why_not(caller: Caller, document: Mapping[str, Any], state: str) -> str:
+def _why_not(caller: Caller, document: Benchmark, state: str) -> str:
     """Return why nothing can be sent; empty where it can."""
     if not caller.allowed("submit"):
         return "You may look at submissions, not send them."

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import cast
 
 import numpy as np
 from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
-from service.contract.comparisons import ComparisonRequest, DifferingQuery, SeriesQuery
+from service.contract.comparisons import ComparisonRequest, DifferingQuery, SeriesComparison, SeriesQuery
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable, invalid, unprocessable
 from service.policy import documents as policy_documents
 from service.policy import figures, gate
@@ -43,7 +44,7 @@ from service.usecases.boards.board import (
 from service.usecases.boards.work import keep_asked
 from service.usecases.comparison_views import Visible, visible_comparison
 from service.usecases.events import record_event
-from service.usecases.runs import Ending, Failure, Page, Progress, QueuedRun, View, add_run, json_view
+from service.usecases.runs import Ending, Failure, Page, Progress, QueuedRun, Shown, add_run
 from service.usecases.scoring import config, results
 from service.usecases.scoring.shares import stored_documents
 from service.usecases.submissions import views
@@ -461,7 +462,7 @@ class _Unseen(Exception):
     """The caller sees no test of the two teams on a benchmark; the message says why."""
 
 
-def compare_in_series(context: Context, caller: Caller, series: str, query: SeriesQuery) -> View:
+def compare_in_series(context: Context, caller: Caller, series: str, query: SeriesQuery) -> Shown[SeriesComparison]:
     """Compare the rows of two teams on the benchmarks of a series that the caller may know of.
 
     Raises:
@@ -484,7 +485,7 @@ def compare_in_series(context: Context, caller: Caller, series: str, query: Seri
     how = BOARD_SETTINGS
     pair = (query.a, query.b)
     joined = across(compared, correction=how.correction, alpha=how.alpha, independent=True, pairs=[pair])
-    return json_view({"series": series, **joined, "untested": untested})
+    return Shown(cast("SeriesComparison", {"series": series, **joined, "untested": untested}))
 
 
 def _known(db: Connection, caller: Caller, series: str) -> list[Benchmark]:

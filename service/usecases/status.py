@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, product
+from typing import cast
 
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.core import HistogramMetricFamily
@@ -20,7 +21,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from service.context import Context
-from service.contract.scorers import SuggestionRequest
+from service.contract.scorers import Catalogue, Scorer, Suggestion, SuggestionRequest, Suggestions
 from service.errors import LONGEST_SHOWN, NotFound, unprocessable
 from service.monitoring import Summed
 from service.problem_catalogue import CODES, TYPES, Entry, ProblemType
@@ -29,7 +30,7 @@ from service.store import runs
 from service.store.database import DiskState, SchemaState, disk_of, schema_of
 from service.usecases import jobs
 from service.usecases.kinds import KINDS
-from service.usecases.runs import View, json_view
+from service.usecases.runs import Shown
 from service.usecases.views.asking import VIEWS
 from treescore.core.comparing import PARAMS
 from treescore.core.params import schema_of as parameters_schema
@@ -41,13 +42,13 @@ from treescore.evaluation.spec import entry_of, suggestions
 
 
 @lru_cache(maxsize=1)
-def scorers() -> View:
+def scorers() -> Shown[Catalogue]:
     """Show the whole catalogue."""
-    return json_view(_catalogue())
+    return Shown(cast("Catalogue", _catalogue()))
 
 
 @lru_cache(maxsize=64)
-def scorer(name: str) -> View:
+def scorer(name: str) -> Shown[Scorer]:
     """Show one format, transform or metric.
 
     Raises:
@@ -55,12 +56,12 @@ def scorer(name: str) -> View:
     """
     for kind, members in (("metric", METRICS), ("format", FORMATS), ("transform", TRANSFORMS)):
         if name in members:
-            return json_view({"kind": kind, **entry_of(members[name])})
+            return Shown(cast("Scorer", {"kind": kind, **entry_of(members[name])}))
     suggestion = did_you_mean(name, [*METRICS, *FORMATS, *TRANSFORMS])
     raise NotFound(f"Unknown metric, format or transform {name!r}.{suggestion} See GET /v1/scorers.")
 
 
-def suggested(asked: SuggestionRequest) -> View:
+def suggested(asked: SuggestionRequest) -> Shown[Suggestions]:
     """Show which formats a text may be in, with the metrics that fit each.
 
     Raises:
@@ -70,7 +71,7 @@ def suggested(asked: SuggestionRequest) -> View:
         found = suggestions(asked.text.encode())
     except InputError as error:
         raise unprocessable(error.at("/text")) from error
-    return json_view({"suggestions": [suggestion.document() for suggestion in found]})
+    return Shown({"suggestions": [cast("Suggestion", each.document()) for each in found]})
 
 
 def _catalogue() -> dict[str, object]:

@@ -53,7 +53,7 @@ from service.usecases.boards.board import (
     track_of,
 )
 from service.usecases.boards.compare import Finding, charged_scores, numbers_considered, significance_of
-from service.usecases.runs import Page, View, moment
+from service.usecases.runs import Page, Shown, moment
 from service.usecases.scoring.config import counts_shown
 from service.usecases.scoring.results import coverage_of
 from treescore.core.arrays import FloatArray
@@ -63,7 +63,7 @@ MOST_ROWS = 2000
 """Maximum number of rows in one answer."""
 
 
-def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQuery) -> View:
+def leaderboard(context: Context, caller: Caller, slug: str, query: LeaderboardQuery) -> Shown[Leaderboard]:
     """Return the board, ready to send; see `sheet_view`."""
     return viewing.sheet_view(context, caller, slug, BOARD_SHEET, query)
 
@@ -207,7 +207,7 @@ def _interval(details: RowDetails) -> Interval | None:
 BOARD_SHEET = viewing.Sheet("leaderboard", SHEET_FORMATS, board_document, render_leaderboard)
 
 
-def matrix(context: Context, caller: Caller, slug: str, query: MatrixQuery) -> View:
+def matrix(context: Context, caller: Caller, slug: str, query: MatrixQuery) -> Shown[Matrix]:
     """Return the matrix of a board, ready to send; see `sheet_view`."""
     return viewing.sheet_view(context, caller, slug, MATRIX_SHEET, query)
 

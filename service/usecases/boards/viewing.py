@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import Lock
-from typing import Any, TypedDict
+from typing import Any, Generic, TypedDict, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -33,7 +33,7 @@ from service.store.score_records import finite
 from service.store.submissions import BoardEntry
 from service.usecases.access import benchmark_of, item_number
 from service.usecases.boards.board import Board, board_of, track_means
-from service.usecases.runs import View, board_name, changed, etag_of, wait_for
+from service.usecases.runs import Shown, board_name, changed, wait_for
 from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.shares import golds_of, sizes_of
 from treescore.render.forms import Rendered
@@ -80,14 +80,14 @@ def require_board(db: Connection, benchmark: Benchmark, board: Board, level: Lev
 
 
 MOST_BYTES = 64 * 2**20
-_CACHES: WeakKeyDictionary[Store, LruCache[View]] = WeakKeyDictionary()
+_CACHES: WeakKeyDictionary[Store, LruCache[Shown[Any]]] = WeakKeyDictionary()
 _LOCK = Lock()
 
 
-def cache_of(store: Store) -> LruCache[View]:
-    """Return the views of a store's boards, by what their bytes depend on."""
+def cache_of(store: Store) -> LruCache[Shown[Any]]:
+    """Return the bytes of a store's boards, by what their bytes depend on."""
     with _LOCK:
-        return _CACHES.setdefault(store, LruCache[View](MOST_BYTES, lambda view: len(view.content)))
+        return _CACHES.setdefault(store, LruCache[Shown[Any]](MOST_BYTES, lambda shown: len(shown.content)))
 
 
 def row_details(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, RowDetails]:
@@ -146,7 +146,7 @@ def missing_of_row(parts: Sequence[str], entry: BoardEntry, missing: Mapping[str
 ONE_STATE = 3
 """Attempts at reading a board while it does not change."""
 
-Document = Mapping[str, Any]
+Document = TypeVar("Document", bound=Mapping[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Generic[Document]):
     """One way to look at boards.
 
     Attributes:
@@ -201,8 +201,10 @@ class Sheet:
     render: Callable[[Any, str], Rendered]
 
 
-def sheet_view(context: Context, caller: Caller, slug: str, sheet: Sheet, query: BoardQuery) -> View:
-    """Return a board as a sheet shows it, ready to send.
+def sheet_view(
+    context: Context, caller: Caller, slug: str, sheet: Sheet[Document], query: BoardQuery
+) -> Shown[Document]:
+    """Return a board as a sheet shows it: its bytes, which are kept.
 
     Its validator is the digest of its bytes: one that counted what they depend on would tell of attempts that are not
     picked, of what is scored after freezing, and of which of two rounded scores is the better one.
@@ -229,12 +231,12 @@ def sheet_view(context: Context, caller: Caller, slug: str, sheet: Sheet, query:
     viewer = replace(viewer, share=share)
     cache = cache_of(context.store)
 
-    def build() -> View:
+    def build() -> Shown[Document]:
         return _built(context, sheet, benchmark, viewer, query)
 
-    def render() -> View:
-        shown = sheet.render(orjson.loads(json.body), form)
-        return json._replace(content=shown.content, etag=etag_of(shown.content), content_type=shown.media_type)
+    def render() -> Shown[Document]:
+        shown = sheet.render(json.document, form)
+        return replace(json, kept=shown.content, content_type=shown.media_type)
 
     if early:  # no version counts it: that of the board would tell of the private share
         json = build()
@@ -245,14 +247,22 @@ def sheet_view(context: Context, caller: Caller, slug: str, sheet: Sheet, query:
 
 
 def wait_for_sheet(
-    context: Context, caller: Caller, slug: str, sheet: Sheet, query: BoardQuery, seconds: float, etag: str | None
-) -> View:
+    context: Context,
+    caller: Caller,
+    slug: str,
+    sheet: Sheet[Document],
+    query: BoardQuery,
+    seconds: float,
+    etag: str | None,
+) -> Shown[Document]:
     """Return a board once it differs from the caller's copy, without one once its significance is there; or late."""
     name = board_name(slug)
     return wait_for(context, name, lambda: sheet_view(context, caller, slug, sheet, query), seconds, etag, changed)
 
 
-def _built(context: Context, sheet: Sheet, benchmark: Benchmark, viewer: Viewer, query: BoardQuery) -> View:
+def _built(
+    context: Context, sheet: Sheet[Document], benchmark: Benchmark, viewer: Viewer, query: BoardQuery
+) -> Shown[Document]:
     """Read the board, from one state of the store unless it keeps changing."""
     for _ in range(ONE_STATE):
         with context.store.read() as db:
@@ -265,5 +275,5 @@ def _built(context: Context, sheet: Sheet, benchmark: Benchmark, viewer: Viewer,
         if after is None or (after.version, after.board_version) == (benchmark.version, benchmark.board_version):
             break
         benchmark = after
-    body = orjson.dumps(document)
-    return View(body, etag_of(body), not document.get("significance", {}).get("pending"), next=document["next"])
+    final = not document.get("significance", {}).get("pending")
+    return Shown(None, orjson.dumps(document), final=final, next=document["next"])

@@ -16,7 +16,6 @@ from service.store import artifacts
 from service.store.packing import pack_array, unpack_array
 from service.store.revisions import Part
 from service.store.score_records import PackedArtifacts, artifact_name
-from service.usecases.runs import View, json_view
 from treescore.core.registry import OK, STATUS_NAMES, Outcome
 from treescore.core.scores import ScoreTable, with_values
 from treescore.core.wording import did_you_mean
@@ -120,17 +119,15 @@ def items_of_counts(
     return with_values(table, rows, [{"item": number, "status": STATUS_NAMES[state]} for number, state in numbered])
 
 
-def slices_view(
-    head: Mapping[str, object], names: Sequence[str], by: str | None, rows: Sequence[Mapping[str, object]]
-) -> View:
-    """Return the rows of the grouping `by` beside the members of `head`; without `by`, the names of the groupings.
+def slices_of(names: Sequence[str], by: str | None, rows: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """Return the rows of the grouping `by`; without `by`, the names of the groupings.
 
     Raises:
         NotFound: `by` is none of `names`.
     """
     if by is None:
-        return json_view({**head, "groupings": names})
+        return {"groupings": names}
     if by not in names:
         known = f"Known groupings: {', '.join(names) or 'none'}.{did_you_mean(by, names)}"
         raise NotFound(f"Unknown grouping {by!r}. {known}")
-    return json_view({**head, "by": by, "slices": rows})
+    return {"by": by, "slices": rows}

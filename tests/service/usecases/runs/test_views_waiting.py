@@ -10,10 +10,10 @@ import pytest
 
 from service.context import Context
 from service.queue import Queue
-from service.usecases.runs import View, wait_for
+from service.usecases.runs import Shown, wait_for
 from tests.fixtures.service_process import free_port
 
-WAITING, DONE = View(b"{}", "waiting", final=False), View(b"{1}", "done")
+WAITING, DONE = Shown(None, b"{}", "waiting", final=False), Shown(None, b"{1}", "done")
 
 
 class Heard:
@@ -44,11 +44,11 @@ class Heard:
     ids=["later", "before anybody listened", "no wait"],
 )
 def test_the_store_is_read_after_listening_and_after_each_wake_up(
-    context: Context, views: list[View], seconds: float, expected: list[str]
+    context: Context, views: list[Shown[object]], seconds: float, expected: list[str]
 ) -> None:
     heard, left = Heard(), iter(views)
 
-    def look() -> View:
+    def look() -> Shown[object]:
         heard.notes.append("look")
         return next(left)
 
