@@ -218,17 +218,6 @@ def plain(view: Shown[object], status: int = 200) -> Response:
     return response
 
 
-def accepted(view: Shown[object], location: str, wait: int | None, *, repeated: bool) -> Response:
-    """Return 201 if the work is done, else 202."""
-    response = plain(view, 201 if view.final else 202)
-    return _made_response(response, view, location, wait, repeated=repeated)
-
-
-def created(view: Shown[object], location: str, wait: int | None, *, repeated: bool) -> Response:
-    """Return 201: the resource exists, even if work on it is not finished."""
-    return _made_response(plain(view, 201), view, location, wait, repeated=repeated)
-
-
 def secret(document: Mapping[str, object], location: str) -> Response:
     """Return 201 with a secret that is shown only once."""
     return secret_text(_placed_json(orjson.dumps(document)), JSON_TYPE, location)
@@ -276,19 +265,6 @@ def linked(response: Response, cursor: str | None, name: str = "cursor") -> Resp
     if cursor is not None:
         arguments = {**request.args, name: cursor}
         response.headers["Link"] = f'<{request.path}?{urlencode(arguments)}>; rel="next"'
-    return response
-
-
-def _made_response(
-    response: Response, view: Shown[object], location: str, wait: int | None, *, repeated: bool
-) -> Response:
-    response.headers["Location"] = location
-    if repeated:
-        response.headers["Idempotent-Replayed"] = "true"
-    if wait is not None:
-        response.headers["Preference-Applied"] = f"wait={wait}"
-    if not view.final:
-        response.headers.update(SOON)
     return response
 
 

@@ -2,6 +2,9 @@
 
 A caller is found by token and address, and by whether the request comes from this machine. Items are shown as JSON,
 lines of JSON or CSV.
+
+What an operation asks and answers is stated once (`asks`), checked before its function runs, and published in
+openapi.yaml. The docstring of the function is the prose: its first line the summary, the rest the description.
 """
 
 from __future__ import annotations
@@ -9,8 +12,9 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
-from typing import Any
+from dataclasses import dataclass, field
+from functools import lru_cache, partial, wraps
+from typing import Any, ParamSpec, TypeAlias, get_type_hints
 
 from flask import Request as FlaskRequest
 from flask import Response, current_app, g, request
@@ -23,8 +27,8 @@ from service.config import Config, is_loopback
 from service.context import Context
 from service.contract.derive import schema_of
 from service.contract.fields import Loaded, Strict, load
-from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
-from service.requests import Request
+from service.errors import SOON, BadRequest, NotAcceptable, Unauthorized, Unprocessable
+from service.requests import Query, Request
 from service.usecases.access import IdempotencyKey, authenticate, count_failure
 from service.usecases.runs import JSON_TYPE, Page, Shown
 from treescore.render.forms import ITEM_FORMATS, render_items
@@ -188,21 +192,24 @@ def given_key() -> str | None:
 
 
 def polled(
-    look: Callable[[], Shown[object]],
-    wait_for: Callable[[float, str | None], Shown[object]],
+    look: Callable[..., Shown[object]],
+    wait_for: Callable[..., Shown[object]],
+    caller: Caller,
+    *about: object,
     kind: Kind = Kind.OWN,
-    *,
     ends: bool = True,
 ) -> Response:
     """Return what `look` shows; with `Prefer: wait`, once it differs from what the client knows.
 
     Args:
-        look: shows the resource.
+        look: shows the resource to a caller.
         wait_for: waits so many seconds for another validator, or without one for the end.
+        caller: who asks.
+        about: what else both functions take.
         kind: of the answer.
         ends: whether what is final never changes again. A board that is final may.
     """
-    view = look()
+    view = look(context(), caller, *about)
     wait = _preferred_wait()
     if wait:
         asked = answers.asked_of(request.environ)
@@ -210,8 +217,39 @@ def polled(
         due = same if asked.known and not ends else not view.final and (same or not asked.known)
         if due:
             wait = wait_seconds()
-            view = wait_for(wait, view.etag if asked.known else None) if wait else view
+            view = wait_for(context(), caller, *about, wait, view.etag if asked.known else None) if wait else view
     return answers.linked(answers.conditional(view, wait, kind), view.next)
+
+
+def made(
+    wait_for: Callable[..., Shown[object]],
+    caller: Caller,
+    *about: object,
+    location: str,
+    repeated: bool = False,
+    status: int = 202,
+) -> Response:
+    """Return what a request has made, once it is done or the wait that the client prefers is over.
+
+    Args:
+        wait_for: waits so many seconds for the end.
+        caller: who asks.
+        about: what else it takes.
+        location: of what was made.
+        repeated: whether an earlier request made it.
+        status: of what is not done; 201 of what is.
+    """
+    wait = wait_seconds()
+    view = wait_for(context(), caller, *about, wait or 0)
+    response = answers.plain(view, 201 if view.final else status)
+    response.headers["Location"] = location
+    if repeated:
+        response.headers["Idempotent-Replayed"] = "true"
+    if wait is not None:
+        response.headers["Preference-Applied"] = f"wait={wait}"
+    if not view.final:
+        response.headers.update(SOON)
+    return response
 
 
 def body(
@@ -328,3 +366,123 @@ def item_page(page: Page, asked: str | None, kind: Kind = Kind.FORMS) -> Respons
     shown = render_items(page.items, form)
     view = Shown[None](None, shown.content, content_type=shown.media_type)
     return answers.linked(answers.conditional(view, kind=kind), page.next)
+
+
+Path = ParamSpec("Path")
+Handler: TypeAlias = Callable[Path, Response]
+Content: TypeAlias = Any
+"""A type of service.contract, which is JSON; or a media type, whose body is text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer of an operation.
+
+    Attributes:
+        words: what it is.
+        contents: the first is the default.
+        status: of HTTP.
+        headers: names of common headers beside those of the operation's words.
+        examples: of its JSON: what they show -> name.
+    """
+
+    words: str
+    contents: Sequence[Content]
+    status: int = 200
+    headers: Sequence[str] = ()
+    examples: Mapping[str, str] = field(default_factory=dict)
+
+
+def answer(
+    words: str, *contents: Content, status: int = 200, headers: str = "", examples: Mapping[str, str] | None = None
+) -> Answer:
+    """Return an answer; headers are separated by spaces."""
+    return Answer(words, contents, status, headers.split(), examples or {})
+
+
+def texts(formats: Mapping[str, str]) -> list[str]:
+    """Return the media types of formats (name -> media type) beside JSON."""
+    media = [each.partition(";")[0] for each in formats.values()]
+    return [each for each in media if each != "application/json"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """The body that an operation takes.
+
+    Attributes:
+        json: its type.
+        form: name of the schema of the same as a form.
+        texts: media types of the same as text.
+        examples: of its JSON: what they show -> name.
+    """
+
+    json: Content
+    form: str | None = None
+    texts: Sequence[str] = ()
+    examples: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What openapi.yaml says of an operation.
+
+    Attributes:
+        query: the type of its query string.
+        answers: those of success.
+        words: what else it takes and answers, as service.openapi.common calls it.
+        body: that it takes.
+        scopes: of which a token must have one; None where no token is read.
+        anyone: whether callers without a token may be answered too.
+    """
+
+    query: type[Query] | None
+    answers: Sequence[Answer]
+    words: Sequence[str]
+    body: Body | None
+    scopes: Sequence[str] | None
+    anyone: bool
+
+
+OPERATIONS: dict[Callable[..., Response], Operation] = {}
+"""What is published, by the function that Flask calls."""
+
+
+def asks(
+    *answers: Answer, scopes: Sequence[str] = (), anyone: bool = False, also: str = "", body: Body | None = None
+) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
+    """Hand the caller to a function, and the `query` that it takes; of one that takes none any parameter is refused.
+
+    Args:
+        answers: those of success.
+        scopes: of which the caller has one.
+        anyone: whether a caller without a token may have them.
+        also: words of service.openapi.common, separated by spaces.
+        body: that the function reads.
+    """
+
+    def decorate(view: Callable[..., Response]) -> Callable[..., Response]:
+        kind: type[Query] | None = get_type_hints(view).get("query")
+
+        @wraps(view)
+        def asked(**path: str) -> Response:
+            known = caller(*scopes)
+            given = load_query(kind or Query, request.args.to_dict(flat=False))
+            return view(known, **path) if kind is None else view(known, given, **path)
+
+        OPERATIONS[asked] = Operation(kind, answers, also.split(), body, scopes, anyone or not scopes)
+        return asked
+
+    return decorate
+
+
+def publishes(
+    *answers: Answer, query: type[Query] | None = None, also: str = "", body: Body | None = None
+) -> Callable[[Handler[Path]], Handler[Path]]:
+    """Publish an operation that asks for no token."""
+
+    def decorate(view: Handler[Path]) -> Handler[Path]:
+        OPERATIONS[view] = Operation(query, answers, also.split(), body, None, anyone=False)
+        return view
+
+    return decorate

@@ -13,7 +13,7 @@ import yaml
 from flask import Blueprint, Response, request
 
 from service.api import answers, bodies, calls
-from service.api.asks import Body, answer, publishes
+from service.api.calls import Body, answer, publishes
 from service.contract.derive import schema_of
 from service.contract.scorers import Catalogue, Scorer, SuggestionRequest, Suggestions
 from service.contract.service import Document, Liveness, Readiness

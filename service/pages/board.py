@@ -15,16 +15,8 @@ from flask import Response, request
 from markupsafe import Markup
 
 from service.api import calls
+from service.contract import leaderboards as boards
 from service.contract.benchmarks import Benchmark
-from service.contract.leaderboards import (
-    SHEET_FORMATS,
-    Leaderboard,
-    LeaderboardQuery,
-    LeaderboardRow,
-    Matrix,
-    MatrixQuery,
-    MatrixRow,
-)
 from service.errors import BadRequest
 from service.pages import answers
 from service.pages.answers import TABLES, drawn, export, export_links, table_file, table_links
@@ -60,7 +52,7 @@ class Row:
         heading: why this row and those below it are not tested; empty where that was said or they are.
     """
 
-    document: LeaderboardRow
+    document: boards.LeaderboardRow
     name: str
     span: str
     begins_cluster: bool
@@ -119,7 +111,7 @@ def show_board_live(benchmark: str) -> Response:
 @blueprint.get("/export")
 def export_board(benchmark: str) -> Response:
     """Show the table of the board as a file: the same rows in the same order, the same columns and digits."""
-    query, own = answers.query(LeaderboardQuery, SORT, file=True)
+    query, own = answers.query(boards.LeaderboardQuery, SORT, file=True)
     name = f"{benchmark}-board"
     if query.format not in TABLES:
         return export(leaderboard(calls.context(), visitor().caller, benchmark, query), name)
@@ -137,7 +129,9 @@ def _table(shown: Mapping[str, Any], form: str) -> Table:
     return Table(caption, heads, lines, rules=rules, claim=shown["claims"])
 
 
-def _columns(board: Leaderboard, ranking: NamedScore, scores: Sequence[NamedScore], sort: str) -> list[BoardColumn]:
+def _columns(
+    board: boards.Leaderboard, ranking: NamedScore, scores: Sequence[NamedScore], sort: str
+) -> list[BoardColumn]:
     """Return the columns of a board; what compares neighbours by rank stands only where rows do."""
     parts, pending, figures = len(board["parts"]), board["significance"]["pending"], ranking.figures
 
@@ -171,14 +165,14 @@ def _columns(board: Leaderboard, ranking: NamedScore, scores: Sequence[NamedScor
     ]
 
 
-def _view(benchmark: str) -> tuple[Shown[Leaderboard], str]:
-    query, own = answers.query(LeaderboardQuery, SORT, "version")
+def _view(benchmark: str) -> tuple[Shown[boards.Leaderboard], str]:
+    query, own = answers.query(boards.LeaderboardQuery, SORT, "version")
     view = leaderboard(calls.context(), visitor().caller, benchmark, query)
     return view, own.get(SORT, "")
 
 
 def _board_values(
-    benchmark: str, view: Shown[Leaderboard], sort: str, asked: Mapping[str, str] | None = None
+    benchmark: str, view: Shown[boards.Leaderboard], sort: str, asked: Mapping[str, str] | None = None
 ) -> dict[str, object]:
     """Return what the templates of the board show."""
     board = view.document
@@ -215,7 +209,7 @@ def _board_values(
 
 def _exports(api: str, page: str, query: Mapping[str, str], whole: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the files of a table as the page shows it, and those of the API, which hold the `whole`."""
-    others = [form for form in SHEET_FORMATS if form not in TABLES]
+    others = [form for form in boards.SHEET_FORMATS if form not in TABLES]
     return [*table_links(page, query), *export_links(api, page, whole, others)]
 
 
@@ -224,12 +218,12 @@ def shown_board(document: Benchmark) -> dict[str, Any]:
     return heading(document, default_board(document["id"]))
 
 
-def default_board(benchmark: str) -> Leaderboard:
+def default_board(benchmark: str) -> boards.Leaderboard:
     """Return the board of a benchmark by the score that ranks."""
-    return leaderboard(calls.context(), visitor().caller, benchmark, LeaderboardQuery()).document
+    return leaderboard(calls.context(), visitor().caller, benchmark, boards.LeaderboardQuery()).document
 
 
-def heading(document: Benchmark, board: Leaderboard | Matrix) -> dict[str, Any]:
+def heading(document: Benchmark, board: boards.Leaderboard | boards.Matrix) -> dict[str, Any]:
     """Return what stands at the head of the pages of a benchmark."""
     state = state_of(document, calls.context().now())
     rows = {row["team"] or row["submission"] for row in board["rows"] if row["role"] != "baseline"}
@@ -238,7 +232,7 @@ def heading(document: Benchmark, board: Leaderboard | Matrix) -> dict[str, Any]:
     return {"benchmark": document, "state": state, "summary": f"{summary[:1].upper()}{summary[1:]}."}
 
 
-def _board_rows(board: Leaderboard, figures: Figures, scale: Scale) -> list[Row]:
+def _board_rows(board: boards.Leaderboard, figures: Figures, scale: Scale) -> list[Row]:
     rows, said = [], ""
     for document, begins in zip(board["rows"], cluster_starts(board), strict=True):
         span = ranks_words(document.get("rank_interval"))
@@ -250,7 +244,7 @@ def _board_rows(board: Leaderboard, figures: Figures, scale: Scale) -> list[Row]
     return rows
 
 
-def row_name(document: LeaderboardRow | MatrixRow) -> str:
+def row_name(document: boards.LeaderboardRow | boards.MatrixRow) -> str:
     """Return what a row is called: its team, else its submission where that is a baseline's."""
     if document["role"] == "baseline":
         return str(document["name"] or "baseline")
@@ -283,7 +277,7 @@ def _sort_link(query: Mapping[str, str], sort: str, column: BoardColumn) -> str:
     return "?" + urlencode({**members, SORT: other if sort == wanted else wanted})
 
 
-def _board_caption(board: Leaderboard, ranking: NamedScore, parts: int, *, by_rank: bool) -> str:
+def _board_caption(board: boards.Leaderboard, ranking: NamedScore, parts: int, *, by_rank: bool) -> str:
     """Say what is measured, and how it was tested; of the lines between rows only where these stand by rank."""
     part = board["part"]
     if part == "macro":
@@ -302,7 +296,7 @@ def _board_caption(board: Leaderboard, ranking: NamedScore, parts: int, *, by_ra
     return f"{measured} {line_words(significance)}"
 
 
-def _pairs(board: Leaderboard) -> str:
+def _pairs(board: boards.Leaderboard) -> str:
     rows = min(board["total_rows"], board["significance"]["first_rows"])
     return counted(rows * (rows - 1) // 2, "pair")
 
@@ -352,13 +346,13 @@ class MatrixLine:
 @matrix_blueprint.get("")
 def show_matrix(benchmark: str) -> Response:
     """Show the score that ranks of every team on every part."""
-    view, values = _shown_matrix(benchmark, *answers.query(MatrixQuery, "order", "shade", CURSOR))
+    view, values = _shown_matrix(benchmark, *answers.query(boards.MatrixQuery, "order", "shade", CURSOR))
     return answers.known_page("matrix.html", (view.etag, state_now(benchmark, view)), values)
 
 
 def _shown_matrix(
-    benchmark: str, query: MatrixQuery, own: Mapping[str, str]
-) -> tuple[Shown[Matrix], Callable[[], dict[str, Any]]]:
+    benchmark: str, query: boards.MatrixQuery, own: Mapping[str, str]
+) -> tuple[Shown[boards.Matrix], Callable[[], dict[str, Any]]]:
     """Return a block of the matrix's rows, and what makes of it what the page shows."""
     order, shade = _choice(own, "order", ORDERS), _choice(own, "shade", SHADES)
     start = item_number(own.get(CURSOR))
@@ -372,7 +366,7 @@ def _shown_matrix(
 @matrix_blueprint.get("/export")
 def export_matrix(benchmark: str) -> Response:
     """Show the table of the matrix as a file: the same teams, the same parts in their order, the same digits."""
-    query, own = answers.query(MatrixQuery, "order", "shade", CURSOR, file=True)
+    query, own = answers.query(boards.MatrixQuery, "order", "shade", CURSOR, file=True)
     name = f"{benchmark}-matrix"
     if query.format not in TABLES:
         return export(matrix(calls.context(), visitor().caller, benchmark, query), name)
@@ -404,7 +398,7 @@ def _choice(own: Mapping[str, str], name: str, known: Mapping[str, object]) -> s
 
 
 def _matrix_values(
-    benchmark: str, view: Shown[Matrix], order: str, shade: str, start: int, shown: slice
+    benchmark: str, view: Shown[boards.Matrix], order: str, shade: str, start: int, shown: slice
 ) -> dict[str, Any]:
     """Return what the template shows.
 
@@ -456,7 +450,7 @@ def _places(start: int, teams: int, total: int) -> list[tuple[str, int | None]]:
     ]  # fmt: skip
 
 
-def _matrix_caption(document: Matrix, score: NamedScore) -> str:
+def _matrix_caption(document: boards.Matrix, score: NamedScore) -> str:
     teams, parts = counted(document["total_rows"], "team"), counted(len(document["parts"]), "part")
     return f"{score.label} of {teams} on {parts}."
 
@@ -464,7 +458,7 @@ def _matrix_caption(document: Matrix, score: NamedScore) -> str:
 Cells = Callable[[Sequence[float | None]], Sequence[Cell]]
 
 
-def _matrix_lines(document: Matrix, cells: Cells) -> list[MatrixLine]:
+def _matrix_lines(document: boards.Matrix, cells: Cells) -> list[MatrixLine]:
     lines = []
     for part, values in zip(document["parts"], by_part(document), strict=True):
         known = (("sentence", part["sentences"]), ("word", part["words"]))

@@ -27,22 +27,12 @@ from service.api import answers as api_answers
 from service.api import calls
 from service.api import status as contract
 from service.api.answers import Kind, conditional
-from service.api.asks import answer, publishes
+from service.api.calls import answer, publishes
 from service.contract.fields import Fault
 from service.contract.service import ProblemEntry, Problems, ProblemsQuery
 from service.errors import NotFound
 from service.pages import answers, contract_reading, markdown, visitors
 from service.pages.answers import HTML
-from service.pages.contract_reading import (
-    METHODS,
-    Operation,
-    answer_headers,
-    components,
-    homes,
-    operations,
-    request_headers,
-    schema_address,
-)
 from service.pages.markdown import Heading, Links, plain_text
 from service.problem_catalogue import CODES, TYPES
 from service.requests import Query
@@ -205,7 +195,7 @@ CATALOGUE = "reference/"
 """Written by a program from the same contract: it tells of every operation, so it leads to none."""
 _CURL = re.compile(r"\bcurl\b")
 _PATH = re.compile(r"(?:http://[\w.:]+|\$URL|\$\{URL\})?(/v1(?:/[^/\s\"'?\\]+)+)")
-_NAMED = re.compile(rf"({'|'.join(METHODS).upper()}) ((?:/v1/|…/)[^\s?`]+)(?:\?\S*)?")
+_NAMED = re.compile(rf"({'|'.join(contract_reading.METHODS).upper()}) ((?:/v1/|…/)[^\s?`]+)(?:\?\S*)?")
 _PYTHON = re.compile(r"\bclient\.(\w+)\(")
 _METHOD = re.compile(r"-X ([A-Z]+)")
 _SENDS = re.compile(r"\s(?:-d|-F|--data\S*)\s")
@@ -237,10 +227,10 @@ def mentions() -> Mapping[str, list[Mention]]:
     return {name: list(places.values()) for name, places in found.items()}
 
 
-def calls_in(example: str) -> Iterator[Operation]:
+def calls_in(example: str) -> Iterator[contract_reading.Operation]:
     """Yield the operations that an example calls, with `curl` or with the client of the library."""
     for method in _PYTHON.findall(example):
-        yield from (operation for operation in operations() if operation.id == method)
+        yield from (operation for operation in contract_reading.operations() if operation.id == method)
     for command in _CURL.split(example)[1:]:
         path = _PATH.search(command)
         if path is None:
@@ -252,7 +242,7 @@ def calls_in(example: str) -> Iterator[Operation]:
             yield operation
 
 
-def _places(guide: Guide) -> Iterator[tuple[Operation, str, str]]:
+def _places(guide: Guide) -> Iterator[tuple[contract_reading.Operation, str, str]]:
     anchor, heading = guide.headings[0].anchor, guide.title
     parsed = tokens(guide)
     for before, token in zip([None, *parsed], parsed, strict=False):
@@ -262,7 +252,7 @@ def _places(guide: Guide) -> Iterator[tuple[Operation, str, str]]:
             yield operation, anchor, heading
 
 
-def _named_by(token: Token) -> Iterator[Operation]:
+def _named_by(token: Token) -> Iterator[contract_reading.Operation]:
     if token.type == "fence":
         yield from calls_in(token.content)
     for child in token.children or ():
@@ -372,24 +362,26 @@ def _rank(name: str, whole: str, words: list[str]) -> int:
 
 
 def _indexed_entries() -> Iterator[Entry]:
-    for operation in operations():
+    for operation in contract_reading.operations():
         detail = f"{operation.id}: {operation.document['summary']}"
         yield Entry(operation.title, "operation", detail, operation.address)
-    for operation in operations():
+    for operation in contract_reading.operations():
         for parameter in operation.parameters:
             anchor = f"{operation.address}.{parameter['name']}"
             yield Entry(parameter["name"], "parameter", operation.title, anchor)
-    for parameter in request_headers():
+    for parameter in contract_reading.request_headers():
         yield Entry(parameter["name"], "header", "of requests", f"/docs/schemas#request-{parameter['name']}")
-    for name in answer_headers():
+    for name in contract_reading.answer_headers():
         yield Entry(name, "header", "of answers", f"/docs/schemas#answer-{name}")
 
 
 def _schemas() -> Iterator[Entry]:
-    for name in components("schemas"):
-        yield Entry(name, "schema", homes()[name] or "of several tags", schema_address(name))
-    for name in components("schemas"):
-        page = schema_address(name).partition("#")[0]
+    for name in contract_reading.components("schemas"):
+        yield Entry(
+            name, "schema", contract_reading.homes()[name] or "of several tags", contract_reading.schema_address(name)
+        )
+    for name in contract_reading.components("schemas"):
+        page = contract_reading.schema_address(name).partition("#")[0]
         for member in contract_reading.members(name):
             yield Entry(member.path, "member", f"of {name}", f"{page}#{member.anchor}")
 

@@ -14,16 +14,8 @@ from service.api import answers as api_answers
 from service.api import calls
 from service.api.answers import problem_of
 from service.caller import Caller
+from service.contract import submissions as contract
 from service.contract.derive import schema_of
-from service.contract.submissions import (
-    OutputQuery,
-    Submission,
-    SubmissionChanges,
-    SubmissionScores,
-    SubmissionSlices,
-    SubmissionSlicesQuery,
-    SubmissionsQuery,
-)
 from service.errors import BadRequest, Conflict, Gone, NotFound, TooManyRequests, Unprocessable
 from service.pages import answers
 from service.pages.answers import download, finished, with_status_of
@@ -61,7 +53,7 @@ class ScoreRow:
     note: str
 
 
-def columns_of(scores: SubmissionScores, names: ScoreNames, *, every: bool) -> tuple[list[NamedScore], int]:
+def columns_of(scores: contract.SubmissionScores, names: ScoreNames, *, every: bool) -> tuple[list[NamedScore], int]:
     """Return the scores to show, the main one first, and how many are left out.
 
     Args:
@@ -77,7 +69,7 @@ def columns_of(scores: SubmissionScores, names: ScoreNames, *, every: bool) -> t
 
 
 def rows_of(
-    scores: SubmissionScores, columns: Sequence[NamedScore], parts: Iterable[str], sent: Iterable[str]
+    scores: contract.SubmissionScores, columns: Sequence[NamedScore], parts: Iterable[str], sent: Iterable[str]
 ) -> list[ScoreRow]:
     """Return a row for all parts together where there are several, then one for each part.
 
@@ -97,7 +89,7 @@ def rows_of(
     return rows
 
 
-def counts_of(scores: SubmissionScores, metric: str, part: str) -> list[tuple[str, Any]]:
+def counts_of(scores: contract.SubmissionScores, metric: str, part: str) -> list[tuple[str, Any]]:
     """Return the counts of a part under a metric, where they are shown."""
     whole: Mapping[str, Any] = scores["metrics"].get(metric) or {}
     of_part = (whole.get("parts") or {}).get(part) or (whole if not whole.get("parts") else {})
@@ -143,7 +135,13 @@ def _scores_of_parts(metric: Mapping[str, Any]) -> Iterable[Mapping[str, Json]]:
 
 
 def _score_row(
-    scores: SubmissionScores, columns: Sequence[NamedScore], name: str, label: str, note: str, *, alone: bool = False
+    scores: contract.SubmissionScores,
+    columns: Sequence[NamedScore],
+    name: str,
+    label: str,
+    note: str,
+    *,
+    alone: bool = False,
 ) -> ScoreRow:
     found = [_figure(scores["metrics"], column.address, name, alone=alone) for column in columns]
     bounds = found[0][1]
@@ -242,7 +240,7 @@ def delete_submission(submission: str) -> Response:
 def get_output(submission: str) -> Response:
     """Send the output of one part, byte for byte."""
     caller = member(*READERS)
-    query, _ = answers.query(OutputQuery)
+    query, _ = answers.query(contract.OutputQuery)
     view = submissions.submission_output(calls.context(), caller, submission, query.part)
     document = submissions.view_submission(calls.context(), caller, submission).document
     spec = stored_spec(benchmark_document(caller, document["benchmark"]))
@@ -255,18 +253,18 @@ def _edit(caller: Caller, submission: str) -> None:
     notes = request.form.get("notes", "").replace("\r\n", "\n").strip()
     links = {name: request.form.get(name, "").strip() or None for name in LINKS}
     members = {"name": request.form.get("name", "").strip(), "notes": notes or None, "links": links}
-    asked = answers.loaded(schema_of(SubmissionChanges), members)
+    asked = answers.loaded(schema_of(contract.SubmissionChanges), members)
     submissions.patch_submission(calls.context(), caller, submission, asked)
 
 
-def _fields(document: Submission) -> dict[str, str]:
+def _fields(document: contract.Submission) -> dict[str, str]:
     """Return what the fields of the form hold: name, notes and links."""
     links = {name: str(document["links"].get(name) or "") for name in LINKS}
     return {"name": document["name"], "notes": document["notes"] or "", **links}
 
 
 def _set(caller: Caller, submission: str, **members: bool) -> None:
-    asked = answers.loaded(schema_of(SubmissionChanges), members)
+    asked = answers.loaded(schema_of(contract.SubmissionChanges), members)
     submissions.patch_submission(calls.context(), caller, submission, asked)
 
 
@@ -289,7 +287,7 @@ def _submission_address(submission: str) -> str:
     return f"/s/{quote(submission, safe='')}"
 
 
-def _submission_values(caller: Caller, view: Shown[Submission], *, live: bool = False) -> dict[str, Any]:
+def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live: bool = False) -> dict[str, Any]:
     """Return what the templates of a submission show.
 
     Args:
@@ -304,7 +302,9 @@ def _submission_values(caller: Caller, view: Shown[Submission], *, live: bool = 
     state = state_of(benchmark, context.now())
     step = benchmark["rounding"] if level == "rounded" else None
     names = ScoreNames(benchmark, step, rounded=LEVELS[level] <= Level.SCORES)
-    query, own = (SubmissionSlicesQuery(), {}) if live else answers.query(SubmissionSlicesQuery, ALL_SCORES)
+    query, own = (
+        (contract.SubmissionSlicesQuery(), {}) if live else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES)
+    )
     values: dict[str, Any] = {
         "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
         "may_change": visitor().caller.allowed("submit"), "state": state, "open": is_open(state),
@@ -324,17 +324,21 @@ def _submission_values(caller: Caller, view: Shown[Submission], *, live: bool = 
     return values
 
 
-def _others(caller: Caller, document: Submission, level: str) -> list[Mapping[str, Any]]:
+def _others(caller: Caller, document: contract.Submission, level: str) -> list[Mapping[str, Any]]:
     """Return the team's other scored submissions, where its sentences may be compared with theirs: beside gold."""
     if level != "gold" or document["state"] != "succeeded" or document["team"] is None:
         return []
-    asked = SubmissionsQuery(limit=MOST_OTHERS, team=document["team"], state="succeeded")
+    asked = contract.SubmissionsQuery(limit=MOST_OTHERS, team=document["team"], state="succeeded")
     page = submissions.list_submissions(calls.context(), caller, document["benchmark"], asked)
     return [each for each in page.items if each["id"] != document["id"]]
 
 
 def _sliced(
-    caller: Caller, document: Submission, scores: SubmissionScores, names: ScoreNames, query: SubmissionSlicesQuery
+    caller: Caller,
+    document: contract.Submission,
+    scores: contract.SubmissionScores,
+    names: ScoreNames,
+    query: contract.SubmissionSlicesQuery,
 ) -> dict[str, object] | None:
     """Return counts and slices of a part; None where nothing is kept and nothing was asked for.
 
@@ -349,14 +353,14 @@ def _sliced(
     if metric not in scores["metrics"]:
         metric = next(iter(scores["metrics"]), metric) if query.metric is None else metric
 
-    def look(by: str | None) -> SubmissionSlices:
-        asked = SubmissionSlicesQuery(part=part, metric=metric, by=by)
+    def look(by: str | None) -> contract.SubmissionSlices:
+        asked = contract.SubmissionSlicesQuery(part=part, metric=metric, by=by)
         return results.submission_slices(calls.context(), caller, document["id"], asked).document
 
     try:
         groupings = look(None)["groupings"]
     except (NotFound, Gone, Conflict):
-        if query != SubmissionSlicesQuery():
+        if query != contract.SubmissionSlicesQuery():
             raise
         return None
     table = None if query.by is None else slices_table(names, metric, look(query.by)["slices"])
