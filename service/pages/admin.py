@@ -21,8 +21,7 @@ from service.contract.events import WebhookRequest
 from service.contract.teams import InviteRequest
 from service.errors import NotFound
 from service.pages import answers, visitors
-from service.pages.benchmarks import benchmark_document, state_of
-from service.pages.figures import ScoreNames
+from service.pages.figures import ScoreNames, benchmark_document, state_of
 from service.policy.gate import LEVELS
 from service.requests import PICKS
 from service.team_table import MEDIA_TYPE, load_teams, tokens_csv

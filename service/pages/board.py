@@ -20,8 +20,7 @@ from service.contract.benchmarks import Benchmark
 from service.errors import BadRequest
 from service.pages import answers
 from service.pages.answers import TABLES, drawn, export, export_links, table_file, table_links
-from service.pages.benchmarks import benchmark_document, state_now, state_of
-from service.pages.figures import TOGETHER, NamedScore, ScoreNames, p_value
+from service.pages.figures import TOGETHER, NamedScore, ScoreNames, benchmark_document, p_value, state_now, state_of
 from service.pages.visitors import visitor
 from service.render.leaderboard import board_scale, claims_of, cluster_starts, exact, line_words, row_mark, tested_words
 from service.requests import PICKS

@@ -17,9 +17,8 @@ from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import BadRequest, NotFound
 from service.pages import answers
 from service.pages.answers import TABLES, drawn, export, export_links, table_file, table_links
-from service.pages.benchmarks import benchmark_document
 from service.pages.board import heading, part_choices
-from service.pages.figures import NamedScore, ScoreNames, whole
+from service.pages.figures import NamedScore, ScoreNames, benchmark_document, whole
 from service.pages.visitors import visitor
 from service.policy.gate import LEVELS, Level, require
 from service.usecases.boards.leaderboard import leaderboard

@@ -1,4 +1,4 @@
-"""Pages beside the boards: what a benchmark says of itself, its revisions, signing in and joining; and all blueprints.
+"""Pages beside the boards: all benchmarks, what each says of itself, revisions, signing in, joining; all blueprints.
 
 With an invite a team makes itself, and gets its token once.
 """
@@ -6,23 +6,77 @@ With an invite a team makes itself, and gets its token once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 from flask import Response, request
 
 from service.api import answers as api_answers
 from service.api import calls
-from service.contract.benchmarks import Revision
+from service.caller import Caller
+from service.context import LruCache
+from service.contract.benchmarks import Benchmark, BenchmarksQuery, Revision
 from service.contract.common import PageQuery
 from service.contract.derive import schema_of
+from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.contract.teams import JoinRequest
-from service.errors import Unauthorized
-from service.pages import admin, answers, benchmarks, board, compare, docs, job, sentences, submission, submit, visitors
-from service.pages.benchmarks import benchmark_document
+from service.errors import ServiceError, Unauthorized
+from service.pages import admin, answers, board, compare, docs, job, sentences, submission, submit, visitors
 from service.pages.board import shown_board
-from service.pages.figures import ScoreNames
+from service.pages.figures import ScoreNames, benchmark_document, kind_of, state_of
 from service.pages.markdown import strangers_html
 from service.pages.visitors import visitor
-from service.usecases.benchmarks import revisions, teams
+from service.usecases.benchmarks import benchmarks, revisions, teams
+from service.usecases.boards.leaderboard import leaderboard
+
+benchmarks_blueprint = answers.pages("benchmarks")
+NO_ROWS = ("none", "status")
+"""Feedback levels at which boards have no rows."""
+NO_LEADER: Mapping[str, object] = {"teams": None, "first": None, "score": ""}
+_LEADING = LruCache[Mapping[str, object]](4096, lambda _: 1)
+"""By the validators of boards: a board of 1,000 rows takes 20 ms to read, and a list shows 100 benchmarks."""
+
+
+@benchmarks_blueprint.get("/")
+def show_benchmarks() -> Response:
+    """Show the benchmarks that the visitor may know of, their states and who is first."""
+    caller = visitor().caller
+    query, _ = answers.query(BenchmarksQuery)
+    listed = benchmarks.list_benchmarks(calls.context(), caller, query)
+    rows = [_benchmark_row(caller, cast("Benchmark", document)) for document in listed.items]
+    return answers.page("benchmarks.html", rows=rows, next=listed.next)
+
+
+def _benchmark_row(caller: Caller, document: Benchmark) -> dict[str, object]:
+    return {
+        "id": document["id"],
+        "title": document["title"],
+        "kind": kind_of(document["metrics"]),
+        "parts": len(document["parts"]),
+        "state": state_of(document, calls.context().now()),
+        **_leading(caller, document),
+    }
+
+
+def _leading(caller: Caller, document: Benchmark) -> Mapping[str, object]:
+    """Return who leads as the caller sees it; no one without a board, as before the gold is checked."""
+    try:
+        view = leaderboard(calls.context(), caller, document["id"], LeaderboardQuery())
+    except ServiceError:
+        return NO_LEADER
+    return _LEADING.get_or_make(view.etag, lambda: _leading_of(document, view.document))
+
+
+def _leading_of(document: Benchmark, board: Leaderboard) -> Mapping[str, object]:
+    """Return how many teams have a row, where rows are shown, who stands first, and with which figure."""
+    if board["feedback"] in NO_ROWS:
+        return NO_LEADER
+    teams = len({each["team"] or each["submission"] for each in board["rows"] if each["role"] != "baseline"})
+    first = next((each for each in board["rows"] if each["rank"] is not None), None)
+    if first is None:
+        return {**NO_LEADER, "teams": teams}
+    score = ScoreNames(document, board["rounding"])(board["score"]).figures.value(first["score"])
+    return {"teams": teams, "first": first["team_name"] or first["name"] or "anonymous", "score": score}
+
 
 about_blueprint = answers.pages("about", "/b/<benchmark>/about")
 TEXTS = {"description": "", "rules": "Rules", "licence": "Licence", "citation": "Citation", "contact": "Contact"}
@@ -156,12 +210,12 @@ PAGES = (
     admin.blueprint,
     admin.teams_blueprint,
     admin.webhooks_blueprint,
-    benchmarks.blueprint,
+    benchmarks_blueprint,
     board.blueprint,
     compare.blueprint,
     job.blueprint,
-    job.form_blueprint,
-    sentences.job_blueprint,
+    job.sentences_blueprint,
+    submit.job_blueprint,
     join_blueprint,
     board.matrix_blueprint,
     revisions_blueprint,

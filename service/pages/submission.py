@@ -19,8 +19,16 @@ from service.contract.derive import schema_of
 from service.errors import BadRequest, Conflict, Gone, NotFound, TooManyRequests, Unprocessable
 from service.pages import answers
 from service.pages.answers import download, finished, with_status_of
-from service.pages.benchmarks import benchmark_document, is_open, state_of
-from service.pages.figures import TOGETHER, NamedScore, ScoreFigures, ScoreNames, score_label
+from service.pages.figures import (
+    TOGETHER,
+    NamedScore,
+    ScoreFigures,
+    ScoreNames,
+    benchmark_document,
+    is_open,
+    score_label,
+    state_of,
+)
 from service.pages.visitors import member, sender, visitor
 from service.policy.gate import LEVELS, Level
 from service.requests import LINKS, MACRO, POOLED
