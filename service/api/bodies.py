@@ -13,13 +13,13 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import accumulate
 from tempfile import SpooledTemporaryFile
 from threading import Lock, Semaphore
-from typing import IO, NoReturn, Protocol, cast
+from typing import IO, Any, NoReturn, Protocol, cast
 
 import orjson
 import zstandard
@@ -263,6 +263,8 @@ MEMORY_BYTES = 262_144
 """Size of a body above which what is received goes to a file."""
 ZSTD_PIECE = 512
 """Bytes given to the decompressor at once: four bytes can unpack to 128 kB, and it takes no limit."""
+GZIP_PIECE = 4_096
+"""The same for gzip, where a byte is at most a thousand."""
 ZSTD_WINDOW = 8 << 20
 """The largest window that RFC 9659 allows in the content coding."""
 MAX_PACKED_MEMBERS = 10_000
@@ -349,58 +351,34 @@ class _Identity:
         pass
 
 
-class _Gzip:
-    """Decode RFC 1952, several members in a row."""
+class _Packed:
+    """Decode RFC 1952 or RFC 8878: several members in a row, a piece of the data at once."""
 
-    def __init__(self) -> None:
-        self._member = zlib.decompressobj(31)
+    def __init__(self, coding: str, begin: Callable[[], Any], piece: int) -> None:
+        self._coding = coding
+        self._begin = begin
+        self._piece = piece
+        self._member = begin()
         self._members = 1
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        while data:
-            if self._member.eof:
-                self._members = _next_member(self._members)
-                self._member = zlib.decompressobj(31)
-            try:
-                piece = self._member.decompress(data, CHUNK)
-            except zlib.error as error:
-                raise _damaged("gzip") from error
-            if piece:
-                yield piece
-            data = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
-
-    def finish(self) -> None:
-        # no output is left: feed() continues until the tail is consumed
-        if not self._member.eof:
-            raise _damaged("gzip")
-
-
-class _Zstd:
-    """Decode RFC 8878, several frames in a row."""
-
-    def __init__(self) -> None:
-        self._decompressor = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
-        self._frame = self._decompressor.decompressobj()
-        self._frames = 1
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        for start in range(0, len(data), ZSTD_PIECE):
-            rest = data[start : start + ZSTD_PIECE]
+        for start in range(0, len(data), self._piece):
+            rest = data[start : start + self._piece]
             while rest:
-                if self._frame.eof:
-                    self._frames = _next_member(self._frames)
-                    self._frame = self._decompressor.decompressobj()
+                if self._member.eof:
+                    self._members = _next_member(self._members)
+                    self._member = self._begin()
                 try:
-                    piece = self._frame.decompress(rest)
-                except (zstandard.ZstdError, MemoryError) as error:
-                    raise _damaged("zstd") from error
+                    piece = self._member.decompress(rest)
+                except (zlib.error, zstandard.ZstdError, MemoryError) as error:
+                    raise _damaged(self._coding) from error
                 if piece:
                     yield piece
-                rest = self._frame.unused_data if self._frame.eof else b""
+                rest = self._member.unused_data if self._member.eof else b""
 
     def finish(self) -> None:
-        if not self._frame.eof:
-            raise _damaged("zstd")
+        if not self._member.eof:
+            raise _damaged(self._coding)
 
 
 def unpacked(data: bytes, coding: str, config: Config, room: int) -> bytes:
@@ -430,9 +408,10 @@ def _decoder(coding: str) -> _Decoder:
         case "" | "identity":
             return _Identity()
         case "gzip" | "x-gzip":
-            return _Gzip()
+            return _Packed("gzip", partial(zlib.decompressobj, 31), GZIP_PIECE)
         case "zstd":
-            return _Zstd()
+            decompressor = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
+            return _Packed("zstd", decompressor.decompressobj, ZSTD_PIECE)
     detail = "Unsupported Content-Encoding. Use one of gzip, zstd and identity."
     raise errors.UnsupportedMediaType(detail, headers={"Accept-Encoding": "gzip, zstd"})
 

@@ -19,7 +19,6 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
-from werkzeug.datastructures import Headers
 
 from service.api import answers, calls
 from service.api.answers import Kind, ProblemResponse, known_tag
@@ -27,7 +26,7 @@ from service.api.middleware import IN_PAGE, placed
 from service.context import LruCache
 from service.contract.fields import Loaded, Strict, load
 from service.contract.leaderboards import SHEET_FORMATS
-from service.errors import BadRequest, NotFound, ServiceError
+from service.errors import BadRequest, Conflict, NotFound, ServiceError, TooManyRequests, Unprocessable
 from service.pages import figures
 from service.pages.visitors import CSRF_FIELD, Visitor, here, shown_visitor, visitor
 from service.problem_catalogue import CODES
@@ -99,21 +98,13 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 def download(response: Response, name: str) -> Response:
     """Return the response as a file of this name; characters that file systems read otherwise become `_`."""
-    headers: Headers = response.headers
-    headers["Content-Disposition"] = f'attachment; filename="{file_name(name)}"'
+    response.headers["Content-Disposition"] = f'attachment; filename="{file_name(name)}"'
     return response
 
 
 def file_name(name: str) -> str:
     """Return a name that every header and file system takes, with other characters as `_`."""
     return (_UNSAFE.sub("_", name).strip("._") or "file")[-100:]
-
-
-def with_status_of(response: Response, error: ServiceError) -> Response:
-    """Return the page with the status and the headers of an error, such as when to try again."""
-    response.status_code = error.status
-    response.headers.extend(error.headers)
-    return response
 
 
 HTML = "text/html; charset=utf-8"
@@ -198,6 +189,18 @@ def page(template: str, status: int = 200, **values: object) -> Response:
         return finished(answers.unstored(Response(render(template, **values), content_type=HTML)))
     body = _rendered(template, **values)
     return finished(_sent(body, etag_of(body), Kind.PAGE))
+
+
+REFUSED = (Unprocessable, Conflict, TooManyRequests)
+"""What a page with a form says above the form."""
+
+
+def refused(template: str, error: ServiceError, **values: object) -> Response:
+    """Return a page that says what is wrong, with the status and headers of the error, such as when to try again."""
+    response = page(template, 200, **{**values, "problem": answers.problem_of(error)})
+    response.status_code = error.status
+    response.headers.extend(error.headers)
+    return response
 
 
 def known_page(
@@ -377,9 +380,14 @@ def export_links(api: str, page: str, query: Mapping[str, str], formats: Collect
     ]
 
 
+def sent(view: Shown[object]) -> Response:
+    """Return what a use-case shows as it is, at an address of the pages."""
+    return finished(answers.conditional(view, kind=Kind.PAGE))
+
+
 def export(view: Shown[object], name: str) -> Response:
     """Return an export as a file of this name."""
-    response = finished(answers.conditional(view, kind=answers.Kind.PAGE))
+    response = sent(view)
     response.headers["Content-Disposition"] = f'inline; filename="{file_name(name)}"'
     return response
 

@@ -174,6 +174,12 @@ class ScoreNames:
         others = sorted((address for address in listed if address != ranking), key=order)
         return [self(address) for address in others[:MOST_COLUMNS]]
 
+    def shown(self, main: str, listed: Iterable[str], *, every: bool) -> tuple[list[NamedScore], int]:
+        """Return the scores to show, the main one first, and how many are left out unless `every` one is shown."""
+        others = [address for address in dict.fromkeys(listed) if address != main]
+        shown = [self(address) for address in others] if every else self.columns(main, others)
+        return [self(main), *shown], len(others) - len(shown)
+
     def notes(self, systems: Iterable[Mapping[str, Any]]) -> list[str]:
         """Return what stands under the table of these systems of a job."""
         found = [system["metrics"] for system in systems]

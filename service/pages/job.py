@@ -14,17 +14,15 @@ from urllib.parse import quote
 
 from flask import Response, request
 
-from service.api import answers as api_answers
 from service.api import calls
-from service.api.answers import problem_of
 from service.api.calls import item_page
 from service.caller import Caller
 from service.contract.jobs import ComparisonsQuery, ItemsQuery, Job, JobTreesQuery, Results
-from service.errors import BadRequest, Conflict, NotFound
+from service.errors import BadRequest, Conflict
 from service.pages import answers
-from service.pages.answers import EXPORT_NAMES, download, export, finished, with_status_of
+from service.pages.answers import EXPORT_NAMES, download, finished
 from service.pages.figures import NamedScore, ScoreNames
-from service.pages.sentences import SVG, asked_of_trees, members_of, picture_of, shown_window, svg_of
+from service.pages.sentences import asked_of_trees, members_of, picture_file, picture_of, shown_window
 from service.pages.visitors import check_form, scorer
 from service.requests import Query
 from service.usecases import jobs
@@ -85,8 +83,7 @@ def cancel_job(job_id: str) -> Response:
         jobs.cancel_job(calls.context(), caller, job_id, request.cookies.get(KEY_COOKIE))
     except Conflict as error:
         view = jobs.view_job(calls.context(), caller, job_id)
-        values = {**_job_values(caller, view), "problem": problem_of(error)}
-        return with_status_of(answers.page("job.html", **values), error)
+        return answers.refused("job.html", error, **_job_values(caller, view))
     return answers.go_to(_job_address(job_id))
 
 
@@ -111,7 +108,7 @@ def get_comparisons(job_id: str) -> Response:
     """Send the comparisons in one of the export formats."""
     query, _ = answers.query(ComparisonsQuery, file=True)
     view = jobs.job_comparisons(calls.context(), scorer(), job_id, query)
-    return finished(api_answers.conditional(view, kind=api_answers.Kind.PAGE))
+    return answers.sent(view)
 
 
 @blueprint.get("/items")
@@ -149,11 +146,14 @@ def _job_values(caller: Caller, view: Shown[Job], *, live: bool = False) -> dict
         return values
     systems, comparisons = found["systems"], found.get("comparisons") or ()
     names = ScoreNames(_scoring(systems[0]["metrics"]))
-    columns, left = _columns(systems, comparisons, names, every=every)
+    metrics = systems[0]["metrics"]
+    listed = [f"{key}.{name}" for key, metric in metrics.items() for name, _ in flat_values(metric["scores"])]
+    columns, left = names.shown(comparisons[0]["score"] if comparisons else listed[0], listed, every=every)
     return values | {
         "columns": columns, "left": left, "rows": [_system_row(system, columns, comparisons) for system in systems],
         "notes": names.notes(systems), "compared": [_job_comparison(comparison, names) for comparison in comparisons],
-        "metrics": list(systems[0]["metrics"]), "item_total": _sentences(systems[0]["metrics"]),
+        "metrics": list(metrics),
+        "item_total": max((metric["sentences"]["total"] for metric in metrics.values()), default=0),
     }  # fmt: skip
 
 
@@ -177,18 +177,6 @@ def _scoring(metrics: Mapping[str, Any]) -> dict[str, Json]:
         "transforms": [],
         "metrics": [{"name": each["metric"], "key": key, "params": each["params"]} for key, each in signatures.items()],
     }
-
-
-def _columns(
-    systems: Sequence[Mapping[str, Any]], comparisons: Sequence[Mapping[str, Any]], names: ScoreNames, *, every: bool
-) -> tuple[list[NamedScore], int]:
-    """Return the scores to show, the compared one first, and how many are left out."""
-    metrics = systems[0]["metrics"]
-    listed = [f"{key}.{name}" for key, metric in metrics.items() for name, _ in flat_values(metric["scores"])]
-    main = comparisons[0]["score"] if comparisons else listed[0]
-    others = [address for address in listed if address != main]
-    shown = [names(address) for address in others] if every else names.columns(main, listed)
-    return [names(main), *shown], len(others) - len(shown)
 
 
 def _system_row(
@@ -223,10 +211,6 @@ def _job_comparison(comparison: Mapping[str, Any], names: ScoreNames) -> dict[st
     }  # fmt: skip
 
 
-def _sentences(metrics: Mapping[str, Any]) -> int:
-    return max((metric["sentences"]["total"] for metric in metrics.values()), default=0)
-
-
 UNKNOWN = "unknown"
 """Stands for the systems of a job without results, of which the use-case then says why."""
 sentences_blueprint = answers.pages("job_sentences", "/j/<job>/sentences")
@@ -259,12 +243,7 @@ def show_job_sentence(job: str) -> Response:
 @sentences_blueprint.get("/picture.svg")
 def show_job_picture(job: str) -> Response:
     """Show the picture of one sentence of a job as a file."""
-    found = job_window(calls.context(), scorer(), job, _job_trees_query([]))
-    if found.current is None:
-        raise NotFound("No sentence is chosen.")
-    tree = found.current
-    svg = svg_of(tree, f"Sentence {tree['item']}")
-    return export(Shown(None, svg.encode(), content_type=SVG), f"{job}-{tree['item']}.svg")
+    return picture_file(job_window(calls.context(), scorer(), job, _job_trees_query([])), job)
 
 
 def _job_trees_query(systems: Sequence[str]) -> JobTreesQuery:

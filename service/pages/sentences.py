@@ -78,11 +78,6 @@ def picture_of(tree: Tree, title: str, name: str = "tree") -> list[Picture]:
     return _DRAWN[tree["kind"]](tree, title, name)
 
 
-def svg_of(tree: Tree, title: str) -> str:
-    """Return the first picture of a sentence, as a file."""
-    return str(picture_of(tree, title)[0].svg)
-
-
 def errors_of(tree: Tree) -> int | None:
     """Return how many units of the output are marked as wrong; None where nothing is marked."""
     return None if tree["wrong"] is None else sum(mark is not None for mark in tree["wrong"])
@@ -454,12 +449,16 @@ def show_picture(submission: str) -> Response:
     """Show the picture of one sentence as a file."""
     caller = member("submit", "read")
     query, against = _submission_trees_query()
-    found = submission_window(calls.context(), caller, submission, query, against)
+    return picture_file(submission_window(calls.context(), caller, submission, query, against), submission)
+
+
+def picture_file(found: Window, name: str) -> Response:
+    """Return the first picture of the sentence that is looked at."""
     if found.current is None:
         raise NotFound("No sentence is chosen.")
-    tree = found.current
-    svg = svg_of(tree, f"Sentence {tree['item']}")
-    return export(Shown(None, svg.encode(), content_type=SVG), f"{submission}-{tree['item']}.svg")
+    item = found.current["item"]
+    svg = str(picture_of(found.current, f"Sentence {item}")[0].svg)
+    return export(Shown(None, svg.encode(), content_type=SVG), f"{name}-{item}.svg")
 
 
 def _beside(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,15 +10,13 @@ from urllib.parse import quote, urlencode
 
 from flask import Response, request
 
-from service.api import answers as api_answers
 from service.api import calls
-from service.api.answers import problem_of
 from service.caller import Caller
 from service.contract import submissions as contract
 from service.contract.derive import schema_of
-from service.errors import BadRequest, Conflict, Gone, NotFound, TooManyRequests, Unprocessable
+from service.errors import BadRequest, Conflict, Gone, NotFound
 from service.pages import answers
-from service.pages.answers import download, finished, with_status_of
+from service.pages.answers import download
 from service.pages.figures import (
     TOGETHER,
     NamedScore,
@@ -59,21 +57,6 @@ class ScoreRow:
     cells: Sequence[str]
     interval: str
     note: str
-
-
-def columns_of(scores: contract.SubmissionScores, names: ScoreNames, *, every: bool) -> tuple[list[NamedScore], int]:
-    """Return the scores to show, the main one first, and how many are left out.
-
-    Args:
-        scores: of the submission's document.
-        names: of its benchmark.
-        every: whether all are shown, not only the first.
-    """
-    main = scores["main"]["score"]
-    listed = list(dict.fromkeys(_addresses(scores["metrics"])))
-    others = [address for address in listed if address != main]
-    shown = [names(address) for address in others] if every else names.columns(main, listed)
-    return [names(main), *shown], len(others) - len(shown)
 
 
 def rows_of(
@@ -178,6 +161,12 @@ blueprint = answers.pages("submission", "/s/<submission>")
 
 READERS = ("submit", "read")
 FIELDS = ("name", "notes", *LINKS)
+CHANGES: Mapping[str, Mapping[str, bool]] = {
+    "edit": {}, "cancel": {}, "retry": {},
+    "withdraw": {"withdrawn": True}, "restore": {"withdrawn": False},
+    "choose": {"chosen": True}, "unchoose": {"chosen": False},
+}  # fmt: skip
+"""What the buttons do, and the members that they set."""
 SLICED = ("items", "gold")
 """Feedback levels from which counts and slices are shown."""
 ALL_SCORES = "scores"
@@ -212,16 +201,16 @@ def change_submission(submission: str) -> Response:
     """Rename, annotate, withdraw, choose, cancel or retry. What is refused is said on the page."""
     caller = sender("submit")
     asked = request.form.get("do", "")
-    change = _CHANGES.get(asked)
-    if change is None:
+    if asked not in CHANGES:
         raise BadRequest("The form does not say what to change. Load the page again.")
     try:
-        change(caller, submission)
-    except (Unprocessable, Conflict, TooManyRequests) as error:
+        _change(caller, submission, asked)
+    except answers.REFUSED as error:
         view = submissions.view_submission(calls.context(), caller, submission)
-        kept = {name: request.form.get(name, "") for name in FIELDS} if asked == "edit" else None
-        values = {**_submission_values(caller, view), "problem": problem_of(error), "others": ()}
-        return with_status_of(answers.page("submission.html", **(values | ({"kept": kept} if kept else {}))), error)
+        values = {**_submission_values(caller, view), "others": ()}
+        if asked == "edit":
+            values["kept"] = {name: request.form.get(name, "") for name in FIELDS}
+        return answers.refused("submission.html", error, **values)
     return answers.go_to(_submission_address(submission))
 
 
@@ -254,41 +243,30 @@ def get_output(submission: str) -> Response:
     spec = stored_spec(benchmark_document(caller, document["benchmark"]))
     suffix = ".json" if spec.format.format.fields else next(iter(spec.format.format.suffixes), ".txt")
     name = query.part or next(iter(document["outputs"] or ()), submission)
-    return finished(download(api_answers.conditional(view, kind=api_answers.Kind.PAGE), f"{name}{suffix}"))
+    return download(answers.sent(view), f"{name}{suffix}")
 
 
-def _edit(caller: Caller, submission: str) -> None:
+def _change(caller: Caller, submission: str, asked: str) -> None:
+    if asked == "cancel":
+        submissions.cancel_submission(calls.context(), caller, submission)
+    elif asked == "retry":
+        submissions.retry_submission(calls.context(), caller, submission)
+    else:
+        members = _edited() if asked == "edit" else CHANGES[asked]
+        changes = answers.loaded(schema_of(contract.SubmissionChanges), members)
+        submissions.patch_submission(calls.context(), caller, submission, changes)
+
+
+def _edited() -> dict[str, object]:
     notes = request.form.get("notes", "").replace("\r\n", "\n").strip()
     links = {name: request.form.get(name, "").strip() or None for name in LINKS}
-    members = {"name": request.form.get("name", "").strip(), "notes": notes or None, "links": links}
-    asked = answers.loaded(schema_of(contract.SubmissionChanges), members)
-    submissions.patch_submission(calls.context(), caller, submission, asked)
+    return {"name": request.form.get("name", "").strip(), "notes": notes or None, "links": links}
 
 
 def _fields(document: contract.Submission) -> dict[str, str]:
     """Return what the fields of the form hold: name, notes and links."""
     links = {name: str(document["links"].get(name) or "") for name in LINKS}
     return {"name": document["name"], "notes": document["notes"] or "", **links}
-
-
-def _set(caller: Caller, submission: str, **members: bool) -> None:
-    asked = answers.loaded(schema_of(contract.SubmissionChanges), members)
-    submissions.patch_submission(calls.context(), caller, submission, asked)
-
-
-def _cancel(caller: Caller, submission: str) -> None:
-    submissions.cancel_submission(calls.context(), caller, submission)
-
-
-def _retry(caller: Caller, submission: str) -> None:
-    submissions.retry_submission(calls.context(), caller, submission)
-
-
-_CHANGES: Mapping[str, Callable[[Caller, str], None]] = {
-    "edit": _edit, "cancel": _cancel, "retry": _retry,
-    "withdraw": partial(_set, withdrawn=True), "restore": partial(_set, withdrawn=False),
-    "choose": partial(_set, chosen=True), "unchoose": partial(_set, chosen=False),
-}  # fmt: skip
 
 
 def _submission_address(submission: str) -> str:
@@ -324,7 +302,7 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     if scores is None:
         return values
     every = own.get(ALL_SCORES) == "all"
-    columns, left = columns_of(scores, names, every=every)
+    columns, left = names.shown(scores["main"]["score"], _addresses(scores["metrics"]), every=every)
     values |= {"columns": columns, "left": left, "every": every}
     values["rows"] = rows_of(scores, columns, benchmark["parts"], document["outputs"] or ())
     if level in SLICED:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from flask import Response, request
 
+from service import errors
 from service.api import bodies, calls, forms
-from service.api.answers import problem_of
 from service.api.forms import FormPart
 from service.caller import Caller
 from service.config import Config
@@ -26,19 +26,7 @@ from service.contract.common import PageQuery
 from service.contract.derive import schema_of
 from service.contract.jobs import Job, JobRequest, job_schema
 from service.contract.submissions import SubmissionRequest, SubmissionsQuery
-from service.errors import (
-    LONGEST_SHOWN,
-    BadRequest,
-    Conflict,
-    Forbidden,
-    NotFound,
-    TooManyRequests,
-    Unprocessable,
-    invalid,
-    refuse,
-)
 from service.pages import answers
-from service.pages.answers import with_status_of
 from service.pages.figures import benchmark_document, is_open, state_of
 from service.pages.job import keep_key
 from service.pages.visitors import CSRF_FIELD, check_form, member, scorer
@@ -140,8 +128,8 @@ def read_upload() -> Upload:
         for part in parts:
             if part.filename is None:
                 if part.name in fields:
-                    detail = f"The field {part.name[:LONGEST_SHOWN]!r} is given twice. Give it once."
-                    raise BadRequest(detail, slug="malformed-body")
+                    detail = f"The field {part.name[: errors.LONGEST_SHOWN]!r} is given twice. Give it once."
+                    raise errors.BadRequest(detail, slug="malformed-body")
                 fields[part.name] = _decoded(part.data)
         check_form(fields.get(CSRF_FIELD, ""))
         return _unpacked(fields, parts, config, left)
@@ -195,7 +183,7 @@ def text_of(file: File, pointer: str) -> bytes:
 
 def shown(name: str) -> str:
     """Return the name of a file, short enough for a message."""
-    return name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}…"
+    return name if len(name) <= errors.LONGEST_SHOWN else f"{name[: errors.LONGEST_SHOWN]}…"
 
 
 def _put(assigned: Assigned, target: str, file: File) -> None:
@@ -204,7 +192,7 @@ def _put(assigned: Assigned, target: str, file: File) -> None:
     try:
         pointer = f"/outputs/{escape(part)}"
         forms.put_text(assigned.outputs, part, side or None, (shown(file.name), file.text), pointer)
-    except Unprocessable as error:
+    except errors.Unprocessable as error:
         for problem in error.problems:
             detail = f"{problem.detail} It is for the part {part!r}." if problem.line is None else problem.detail
             assigned.problems.add(
@@ -216,7 +204,7 @@ def _put(assigned: Assigned, target: str, file: File) -> None:
 
 
 def _unnamed(name: str, names: Mapping[str, str]) -> Problem:
-    meant = did_you_mean(next(_stems(name)), list(names)) if len(name) <= LONGEST_SHOWN else ""
+    meant = did_you_mean(next(_stems(name)), list(names)) if len(name) <= errors.LONGEST_SHOWN else ""
     detail = f"The file {shown(name)!r} has the name of no part. Choose its part, or name it after one.{meant}"
     return Problem(code="unknown-part", pointer="/outputs", detail=detail)
 
@@ -246,7 +234,7 @@ def _unpacked(fields: Mapping[str, str], parts: Iterable[FormPart], config: Conf
         coding = forms.FILE_CODINGS.get(forms.suffix_of(name))
         try:
             text = part.data if coding is None else bodies.unpacked(part.data, coding, config, left)
-        except BadRequest:
+        except errors.BadRequest:
             detail = f"The file {shown(name)!r} is not a whole {coding} file."
             detail += f"{actually(part.data, str(coding))} Pack it again, or send it unpacked."
             problems.add(Problem(code="damaged-archive", detail=detail))
@@ -260,7 +248,7 @@ def _decoded(data: bytes) -> str:
     try:
         return data.decode().replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise BadRequest("A field of the form is not valid UTF-8.", slug="malformed-body") from error
+        raise errors.BadRequest("A field of the form is not valid UTF-8.", slug="malformed-body") from error
 
 
 blueprint = answers.pages("submit", "/submit")
@@ -298,20 +286,19 @@ def send_outputs() -> Response:
     upload = read_upload()
     slug = _slug(caller, upload.fields.get("benchmark", ""))
     if not slug:
-        raise BadRequest("Choose a benchmark first.")
+        raise errors.BadRequest("Choose a benchmark first.")
     targets = _targets(benchmark_document(caller, slug))
     assigned = assign(upload.files.get(FILES, ()), targets, upload.fields)
     again = {"asked": assigned.asked[:MOST_ASKED], "targets": targets}
     try:
-        refuse(upload.problems)
-        refuse(assigned.problems)
+        errors.refuse(upload.problems)
+        errors.refuse(assigned.problems)
         asked = _submission_of(upload, assigned.outputs)
         if upload.fields.get("do") == CHECK:
             return _checked(caller, slug, upload, asked, again)
         submission, _ = submissions.submit(calls.context(), caller, slug, asked, upload.key(asked, SUBMIT, slug))
-    except (Unprocessable, Conflict, TooManyRequests) as error:
-        values = {**_submit_values(caller, slug, upload.fields), **again, "problem": problem_of(error)}
-        return with_status_of(answers.page("submit.html", **values), error)
+    except answers.REFUSED as error:
+        return answers.refused("submit.html", error, **_submit_values(caller, slug, upload.fields) | again)
     return answers.go_to(f"/s/{submission}")
 
 
@@ -340,7 +327,9 @@ def _slug(caller: Caller, asked: str) -> str:
     if caller.organiser:
         return asked
     if caller.benchmark is None:
-        raise Forbidden("Your token belongs to no team of a benchmark. Ask the organisers for the token of a team.")
+        raise errors.Forbidden(
+            "Your token belongs to no team of a benchmark. Ask the organisers for the token of a team."
+        )
     return caller.benchmark
 
 
@@ -380,7 +369,7 @@ def _check(view: Shown[Job]) -> dict[str, object]:
     document = view.document
     results = document["results"]
     if results is not None and "valid" not in results:
-        raise NotFound(f"Unknown check {document['id']}.")
+        raise errors.NotFound(f"Unknown check {document['id']}.")
     return {"check": document, "version": view.etag}
 
 
@@ -462,9 +451,8 @@ def send_job() -> Response:
     try:
         asked = _job_of(upload)
         made = jobs.submit_job(calls.context(), caller, asked, upload.key(asked))
-    except (Unprocessable, Conflict, TooManyRequests) as error:
-        values = {**_job_form_values(upload.fields), "problem": problem_of(error)}
-        return with_status_of(answers.page("job_form.html", **values), error)
+    except answers.REFUSED as error:
+        return answers.refused("job_form.html", error, **_job_form_values(upload.fields))
     return keep_key(answers.go_to(f"/j/{made.id}"), made.id, made.key)
 
 
@@ -489,17 +477,17 @@ def _job_of(upload: Upload) -> JobRequest:
     Raises:
         Unprocessable: a file is missing, or a choice is invalid.
     """
-    refuse(upload.problems)
+    errors.refuse(upload.problems)
     golds, outputs = upload.files.get(GOLD, ()), upload.files.get(OUTPUTS, ())
     if len(golds) != 1:
-        raise invalid("missing-field", "/gold", "Choose one file with the gold standard.")
+        raise errors.invalid("missing-field", "/gold", "Choose one file with the gold standard.")
     if not outputs:
-        raise invalid("missing-field", "/systems", "Choose the output of at least one system.")
+        raise errors.invalid("missing-field", "/systems", "Choose the output of at least one system.")
     named = upload.fields.get("format", "")
     read_as = named or _guessed(golds[0])
     if read_as not in FORMATS:
         detail = f"Unknown format {shown(read_as)!r}. Choose one of the list."
-        raise invalid("unknown-format", "/format", detail)
+        raise errors.invalid("unknown-format", "/format", detail)
     members: dict[str, object] = {
         "format": read_as,
         "gold": text_of(golds[0], "/gold"),
@@ -533,7 +521,7 @@ def _guessed(gold: File) -> str:
     known = format_of_name(gold.name)
     if known is None:
         detail = f"The suffix of {shown(gold.name)!r} does not name a format. Choose the format."
-        raise invalid("unknown-format", "/format", detail)
+        raise errors.invalid("unknown-format", "/format", detail)
     return known
 
 
