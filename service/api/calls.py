@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial, wraps
-from typing import Any, ParamSpec, TypeAlias, get_type_hints
+from typing import Any, NamedTuple, ParamSpec, TypeAlias, get_type_hints
 
 from flask import Request as FlaskRequest
 from flask import Response, current_app, g, request
@@ -374,8 +374,7 @@ Content: TypeAlias = Any
 """A type of service.contract, which is JSON; or a media type, whose body is text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """An answer of an operation.
 
     Attributes:
@@ -423,8 +422,7 @@ class Body:
     examples: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """What openapi.yaml says of an operation.
 
     Attributes:

@@ -231,7 +231,12 @@ def _parsed(pieces: Iterator[bytes], boundary: str, most: int) -> list[FormPart]
     return found
 
 
-def _checked(name: str, data: bytes, pointer: str) -> bytes:
+def checked(name: str, data: bytes, pointer: str) -> bytes:
+    """Return the text of a file, for the place of the request at `pointer`.
+
+    Raises:
+        Unprocessable: it is packed, or not UTF-8.
+    """
     packed = packed_as(data)
     if packed is not None:
         raise invalid("packed-text", pointer, f"The file {name!r} is {packed.name}. {packed.advice}")
@@ -254,4 +259,4 @@ def put_text(holder: dict[str, Json], key: str, field: str | None, file: tuple[s
     last = key if field is None else field
     if not isinstance(target, dict) or last in target:
         raise invalid("duplicate-text", pointer, f"The text {name!r} is given twice.")
-    target[last] = _checked(name, data, pointer)
+    target[last] = checked(name, data, pointer)

@@ -50,8 +50,7 @@ def get_readyz() -> Response:
     details = {"checks": checks, "workers": asdict(workers), "server": calls.load_of_process().document()}
     if ready:
         return answers.conditional(Shown({"status": "ready", **details}))
-    error = Unavailable("A part of the service does not work. See `checks`.")
-    return answers.of_service_error(error, **details)
+    return answers.of_service_error(Unavailable("A part of the service does not work. See `checks`."), **details)
 
 
 @health_blueprint.get("/metrics")

@@ -198,8 +198,7 @@ def get_output(caller: Caller, query: contract.OutputQuery, submission: str) -> 
 
     Available until the output is deleted.
     """
-    part = query.part
-    return answers.conditional(submissions.submission_output(calls.context(), caller, submission, part))
+    return answers.conditional(submissions.submission_output(calls.context(), caller, submission, query.part))
 
 
 def _made(caller: Caller, submission: str, *, repeated: bool = False) -> Response:

@@ -200,8 +200,7 @@ def make_invite(benchmark: str) -> Response:
 @teams_blueprint.post("/invites/<invite>")
 def withdraw_invite(benchmark: str, invite: str) -> Response:
     """Withdraw an invite."""
-    caller = visitors.sender("organise")
-    teams.delete_invite(calls.context(), caller, benchmark, invite)
+    teams.delete_invite(calls.context(), visitors.sender("organise"), benchmark, invite)
     return answers.go_to(f"/admin/{benchmark}/teams")
 
 
@@ -245,45 +244,39 @@ def make_webhook() -> Response:
 @webhooks_blueprint.post("/<webhook>/rotate")
 def rotate_webhook(webhook: str) -> Response:
     """Make a new secret; the old one signs too for a day."""
-    caller = visitors.sender("organise")
-    return _webhooks_page(secret=events.rotate_secret(calls.context(), caller, webhook))
+    return _webhooks_page(secret=events.rotate_secret(calls.context(), visitors.sender("organise"), webhook))
 
 
 @webhooks_blueprint.post("/<webhook>/test")
 def test_webhook(webhook: str) -> Response:
     """Send a test event."""
-    caller = visitors.sender("organise")
-    events.send_test(calls.context(), caller, webhook)
+    events.send_test(calls.context(), visitors.sender("organise"), webhook)
     return answers.go_to(f"/admin/webhooks/{webhook}")
 
 
 @webhooks_blueprint.post("/<webhook>/delete")
 def delete_webhook(webhook: str) -> Response:
     """Delete a webhook."""
-    caller = visitors.sender("organise")
-    events.delete_webhook(calls.context(), caller, webhook)
+    events.delete_webhook(calls.context(), visitors.sender("organise"), webhook)
     return answers.go_to("/admin/webhooks")
 
 
 @webhooks_blueprint.get("/<webhook>")
 def show_deliveries(webhook: str) -> Response:
     """Show the log of deliveries."""
-    caller = visitors.member("organise")
-    found = events.list_deliveries(calls.context(), caller, webhook, MANY_WEBHOOKS)
+    found = events.list_deliveries(calls.context(), visitors.member("organise"), webhook, MANY_WEBHOOKS)
     return answers.page("admin_deliveries.html", webhook=webhook, deliveries=found.items)
 
 
 @webhooks_blueprint.post("/<webhook>/<delivery>/replay")
 def replay_delivery(webhook: str, delivery: str) -> Response:
     """Send an event again."""
-    caller = visitors.sender("organise")
-    events.replay_delivery(calls.context(), caller, webhook, delivery)
+    events.replay_delivery(calls.context(), visitors.sender("organise"), webhook, delivery)
     return answers.go_to(f"/admin/webhooks/{webhook}")
 
 
 def _webhooks_page(secret: dict[str, object] | None = None) -> Response:
     """Return the page; one with a secret is stored nowhere."""
-    caller = visitors.member("organise")
-    listed = events.list_webhooks(calls.context(), caller, MANY_WEBHOOKS)
+    listed = events.list_webhooks(calls.context(), visitors.member("organise"), MANY_WEBHOOKS)
     response = answers.page("admin_webhooks.html", webhooks=listed.items, secret=secret)
     return response if secret is None else api_answers.unstored(response)

@@ -6,9 +6,9 @@ The matrix has parts down and teams across.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from flask import Response, request
@@ -38,8 +38,7 @@ blueprint = answers.pages("board", "/b/<benchmark>")
 SORT = "sort"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row of the table, as its cells.
 
     Attributes:
@@ -66,8 +65,7 @@ class Row:
         return one_line(": ".join(dict.fromkeys(filter(None, (self.name, self.document["name"])))))
 
 
-@dataclass(frozen=True, slots=True)
-class BoardColumn:
+class BoardColumn(NamedTuple):
     """A column of the board, on the page and in its files.
 
     Attributes:
@@ -157,7 +155,7 @@ def _columns(
             "could be", lambda row: row.span, "span", shown="Could be", title="Ranks that the tests leave open"
         ),
         BoardColumn("team", lambda row: row.whole_name, "", shown="Team", sort="team"),
-        replace(figure(ranking), kind="num main", title=ranking.doc),
+        figure(ranking)._replace(kind="num main", title=ranking.doc),
         *(tested if board["feedback"] != "rounded" else ()),
         *map(figure, scores),
         *([BoardColumn("parts", scored, shown="Parts", sort="parts")] if parts > 1 else ()),
@@ -166,8 +164,7 @@ def _columns(
 
 def _view(benchmark: str) -> tuple[Shown[boards.Leaderboard], str]:
     query, own = answers.query(boards.LeaderboardQuery, SORT, "version")
-    view = leaderboard(calls.context(), visitor().caller, benchmark, query)
-    return view, own.get(SORT, "")
+    return leaderboard(calls.context(), visitor().caller, benchmark, query), own.get(SORT, "")
 
 
 def _board_values(
@@ -316,8 +313,7 @@ MOST_TEAMS = 100
 """Columns of one page: 26 fit in a window, and 1,000 teams on 200 parts would be a page of 5 MB."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One cell: the figure, its class, and whether it is the best of its row."""
 
     shown: str
@@ -325,8 +321,7 @@ class Cell:
     best: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixLine:
+class MatrixLine(NamedTuple):
     """One row of the table: a part, or what ranks the teams.
 
     Attributes:

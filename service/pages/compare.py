@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from flask import Response, request
@@ -35,8 +35,7 @@ blueprint = answers.pages("compare", "/b/<benchmark>/compare")
 SIDES = ("a", "b")
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(NamedTuple):
     """A comparison for people.
 
     Attributes:
@@ -243,5 +242,4 @@ def export_comparison(benchmark: str, comparison: str) -> Response:
     context, caller = calls.context(), visitor().caller
     if view_comparison(context, caller, comparison).document["benchmark"] != benchmark:
         raise NotFound(f"The benchmark has no comparison {comparison[:80]!r}.")
-    view = view_comparison(context, caller, comparison, query.format or "json")
-    return export(view, f"{benchmark}-comparison")
+    return export(view_comparison(context, caller, comparison, query.format or "json"), f"{benchmark}-comparison")

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from markupsafe import Markup, escape
@@ -23,8 +22,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 _SCHEMA = "#/components/schemas/"
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """An operation of the contract.
 
     Attributes:
@@ -248,8 +246,7 @@ _BOUNDS = (
 _CHOICES = (("oneOf", Markup(" or ")), ("anyOf", Markup(" or ")), ("allOf", Markup(" with ")))
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """A member of a schema.
 
     Attributes:

@@ -13,9 +13,9 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import orjson
 from flask import Blueprint, Response, request
@@ -65,8 +65,7 @@ _TUTORIAL = "Tutorial: "
 _WRITTEN_BY = re.compile(r"\A<!--.*?-->\s*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Guide:
+class Guide(NamedTuple):
     """A guide.
 
     Attributes:
@@ -117,22 +116,9 @@ def listed() -> list[tuple[str, list[Guide]]]:
     return [(section, found) for section, found in sections if found]
 
 
-@cache
-def version() -> str:
-    """Return what names these texts together."""
-    texts = "\0".join(guide.path + guide.text for guide in guides().values())
-    return hashlib.blake2b(texts.encode(), digest_size=8).hexdigest()
-
-
 def shown(guide: Guide) -> Markup:
     """Return a guide as HTML."""
-    links = Links(lambda target: target_address(guide.path, target), code_address)
-    return markdown.render(tokens(guide), links)
-
-
-def tokens(guide: Guide) -> list[Token]:
-    """Return the parsed text of a guide."""
-    return markdown.parse(guide.text)
+    return markdown.render(markdown.parse(guide.text), Links(partial(target_address, guide.path), code_address))
 
 
 def prose(text: str) -> Markup:
@@ -201,8 +187,7 @@ _METHOD = re.compile(r"-X ([A-Z]+)")
 _SENDS = re.compile(r"\s(?:-d|-F|--data\S*)\s")
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A place of a guide that tells of an operation."""
 
     guide: Guide
@@ -244,7 +229,7 @@ def calls_in(example: str) -> Iterator[contract_reading.Operation]:
 
 def _places(guide: Guide) -> Iterator[tuple[contract_reading.Operation, str, str]]:
     anchor, heading = guide.headings[0].anchor, guide.title
-    parsed = tokens(guide)
+    parsed = markdown.parse(guide.text)
     for before, token in zip([None, *parsed], parsed, strict=False):
         if before is not None and before.type == "heading_open":
             anchor, heading = str(before.attrGet("id")), plain_text(token)
@@ -260,13 +245,6 @@ def _named_by(token: Token) -> Iterator[contract_reading.Operation]:
         operation = contract_reading.called(call[1], call[2]) if call else None
         if operation is not None:
             yield operation
-
-
-def docs_pages(name: str) -> Blueprint:
-    """Return a blueprint of pages that are the same for everyone."""
-    blueprint = answers.pages(name, "/docs")
-    blueprint.before_request(layout_of)
-    return blueprint
 
 
 def layout_of() -> None:
@@ -301,15 +279,15 @@ def contents() -> dict[str, object]:
 @cache
 def content_version() -> str:
     """Return what names contract, guides and catalogue of problems together."""
+    texts = "\0".join(guide.path + guide.text for guide in guides().values())
     catalogue = orjson.dumps(service_status.problem_documents())
-    return hashlib.blake2b(contract.written() + version().encode() + catalogue, digest_size=8).hexdigest()
+    return hashlib.blake2b(contract.written() + texts.encode() + catalogue, digest_size=8).hexdigest()
 
 
 MOST_FOUND = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """Something that can be found.
 
     Attributes:
@@ -330,24 +308,14 @@ class Entry:
         return f"{self.name} {self.detail}".lower()
 
 
-@cache
-def search_entries() -> tuple[Entry, ...]:
-    """Return all entries, those of operations first."""
-    return (*_indexed_entries(), *_schemas(), *_problems(), *_guides())
-
-
 def found_entries(query: str) -> list[Entry]:
     """Return the entries that hold every word of a query, the best first, all of them."""
     words = query.lower().split()
     if not words:
         return []
     whole = " ".join(words)
-    fitting = [(_rank(entry.name.lower(), whole, words), entry) for entry in search_entries() if _fits(entry, words)]
-    return [entry for _, entry in sorted(fitting, key=lambda each: each[0])]
-
-
-def _fits(entry: Entry, words: list[str]) -> bool:
-    return all(word in entry.words for word in words)
+    fitting = [entry for entry in search_entries() if all(word in entry.words for word in words)]
+    return sorted(fitting, key=lambda entry: _rank(entry.name.lower(), whole, words))
 
 
 def _rank(name: str, whole: str, words: list[str]) -> int:
@@ -361,7 +329,13 @@ def _rank(name: str, whole: str, words: list[str]) -> int:
     return 3 if all(word in name for word in words) else 4
 
 
-def _indexed_entries() -> Iterator[Entry]:
+@cache
+def search_entries() -> tuple[Entry, ...]:
+    """Return all entries, those of operations first."""
+    return tuple(_entries())
+
+
+def _entries() -> Iterator[Entry]:
     for operation in contract_reading.operations():
         detail = f"{operation.id}: {operation.document['summary']}"
         yield Entry(operation.title, "operation", detail, operation.address)
@@ -373,9 +347,6 @@ def _indexed_entries() -> Iterator[Entry]:
         yield Entry(parameter["name"], "header", "of requests", f"/docs/schemas#request-{parameter['name']}")
     for name in contract_reading.answer_headers():
         yield Entry(name, "header", "of answers", f"/docs/schemas#answer-{name}")
-
-
-def _schemas() -> Iterator[Entry]:
     for name in contract_reading.components("schemas"):
         yield Entry(
             name, "schema", contract_reading.homes()[name] or "of several tags", contract_reading.schema_address(name)
@@ -384,15 +355,9 @@ def _schemas() -> Iterator[Entry]:
         page = contract_reading.schema_address(name).partition("#")[0]
         for member in contract_reading.members(name):
             yield Entry(member.path, "member", f"of {name}", f"{page}#{member.anchor}")
-
-
-def _problems() -> Iterator[Entry]:
     for kind, table in (("problem", TYPES), ("code", CODES)):
         for name, entry in table.items():
             yield Entry(name, kind, entry.title, f"/problems/{name}")
-
-
-def _guides() -> Iterator[Entry]:
     for guide in guides().values():
         yield Entry(guide.title, "guide", guide.section, guide.address)
         for heading in guide.headings[1:]:
@@ -433,7 +398,8 @@ def _call(service: str, body: str) -> str:
     )  # fmt: skip
 
 
-reference_blueprint = docs_pages("reference")
+reference_blueprint = answers.pages("reference", "/docs")
+reference_blueprint.before_request(layout_of)
 
 
 @reference_blueprint.get("/<tag>")
@@ -477,18 +443,17 @@ def _schemas_at(tag: str) -> dict[str, Mapping[str, object]]:
     return {name: schemas[name] for name, home in contract_reading.homes().items() if home == tag}
 
 
-guide_blueprint = docs_pages("guides")
 NO_GUIDES = "This installation has no guides: the folder `docs` of the repository is not beside the folder `service`."
 
 
-@guide_blueprint.get("/guides")
+@reference_blueprint.get("/guides")
 def list_guides() -> Response:
     """Show which guides there are."""
     answers.query(Query)
     return docs_page("docs_guides.html", "", dict)
 
 
-@guide_blueprint.get("/guides/<path:name>")
+@reference_blueprint.get("/guides/<path:name>")
 def show_guide(name: str) -> Response:
     """Show a guide."""
     answers.query(Query)
@@ -498,7 +463,6 @@ def show_guide(name: str) -> Response:
     return docs_page("docs_guide.html", "", lambda: {"guide": guide, "html": shown(guide)})
 
 
-search_blueprint = docs_pages("search")
 LONGEST_QUERY = 200
 TOO_LONG = Fault("bad-value", f"At most {LONGEST_QUERY} characters are searched for.")
 
@@ -510,7 +474,7 @@ class SearchQuery(Query):
     q: Annotated[str, Length(max=LONGEST_QUERY, error=TOO_LONG)] = ""
 
 
-@search_blueprint.get("/search")
+@reference_blueprint.get("/search")
 def show_search() -> Response:
     """Show what is found."""
     query, _ = answers.query(SearchQuery)
@@ -519,7 +483,7 @@ def show_search() -> Response:
     return answers.page("docs_search.html", 200, **{**contents(), "q": query.q, "found": shown, "total": len(found)})
 
 
-@search_blueprint.get("/index.json")
+@reference_blueprint.get("/index.json")
 def show_index() -> Response:
     """Show all that can be found, for the script."""
     answers.query(Query)

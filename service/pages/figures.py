@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -115,8 +115,7 @@ _KINDS: Mapping[str, str] = {
 MOST_COLUMNS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class NamedScore:
+class NamedScore(NamedTuple):
     """A score as pages show it.
 
     Attributes:

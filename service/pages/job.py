@@ -107,8 +107,7 @@ def delete_job(job_id: str) -> Response:
 def get_comparisons(job_id: str) -> Response:
     """Send the comparisons in one of the export formats."""
     query, _ = answers.query(ComparisonsQuery, file=True)
-    view = jobs.job_comparisons(calls.context(), scorer(), job_id, query)
-    return answers.sent(view)
+    return answers.sent(jobs.job_comparisons(calls.context(), scorer(), job_id, query))
 
 
 @blueprint.get("/items")

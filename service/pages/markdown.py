@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -21,8 +21,7 @@ _DIRECTIVE = re.compile(r"\{(\w[\w-]*)\}")
 _NOT_IN_ANCHORS = re.compile(r"[^\w -]")
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """A heading of a page.
 
     Attributes:
@@ -36,8 +35,7 @@ class Heading:
     anchor: str
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
+class Links(NamedTuple):
     """Where a text leads.
 
     Attributes:

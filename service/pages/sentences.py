@@ -8,9 +8,9 @@ not categories.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from flask import Response, request
@@ -50,8 +50,7 @@ _SPAN_MARKS: Mapping[str | None, shapes.SpanMark] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(NamedTuple):
     """A sentence as it is shown.
 
     Attributes:
@@ -256,8 +255,7 @@ MOST_WORDS, MOST_LINES, MOST_ROWS = 300, 12, 200
 """Of a sentence that are drawn; lines below a word; rows of the table."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(NamedTuple):
     """Words that gold, the output or both have as an expression.
 
     Attributes:
@@ -282,25 +280,8 @@ class Expression:
         return state + (self.gold if self.gold == self.output else " / ".join(filter(None, (self.gold, self.output))))
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """A word, and for each line below it a class (empty where it has none) and what stands there."""
-
-    form: str
-    lines: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class Expressions:
-    """Expressions of a sentence: the rows of the table, the words with their lines, and what is said of them."""
-
-    rows: Sequence[Expression]
-    words: Sequence[Drawn]
-    said: Sequence[str]
-
-
-def expressions_of(tree: Tree, gold_lacks: Callable[[], Collection[frozenset[str]] | None]) -> Expressions | None:
-    """Return the expressions of a sentence as far as they are shown; None of texts without any.
+def expressions_of(tree: Tree, gold_lacks: Callable[[], Collection[frozenset[str]] | None]) -> dict[str, Any] | None:
+    """Return the rows of the table, the words with the lines below each, and what is said; None of texts without any.
 
     Args:
         tree: a document of the API.
@@ -337,11 +318,10 @@ def expressions_of(tree: Tree, gold_lacks: Callable[[], Collection[frozenset[str
         for each in sorted(own.keys() | gold.keys())
     ]
     drawn, lines = _with_lines(rows[:MOST_ROWS])
-    return Expressions(
-        rows[:MOST_ROWS],
-        [Drawn(word["form"] or "", lines.get(at, [])) for at, word in enumerate(words[:MOST_WORDS])] if rows else (),
-        [*_summary(rows, both=golds is not None), *_left_out(len(words), len(rows), drawn)],
-    )
+    # of each line below a word its class, empty where it has none, and what stands there
+    shown = [{"form": word["form"] or "", "lines": lines.get(at, [])} for at, word in enumerate(words[:MOST_WORDS])]
+    said = [*_summary(rows, both=golds is not None), *_left_out(len(words), len(rows), drawn)]
+    return {"rows": rows[:MOST_ROWS], "words": shown if rows else (), "said": said}
 
 
 def _by_words(listed: Sequence[Mapping[str, Any]], places: Mapping[str, int]) -> dict[tuple[int, ...], str]:

@@ -198,13 +198,6 @@ def join(secret: str) -> Response:
     return api_answers.unstored(answers.page("join.html", invite=None, secret=secret, team=team))
 
 
-DOCS = (
-    docs.overview_blueprint,
-    docs.reference_blueprint,
-    docs.guide_blueprint,
-    docs.search_blueprint,
-    docs.problem_blueprint,
-)
 PAGES = (
     about_blueprint,
     admin.blueprint,
@@ -224,5 +217,7 @@ PAGES = (
     answers.static_blueprint,
     submission.blueprint,
     submit.blueprint,
-    *DOCS,
+    docs.overview_blueprint,
+    docs.reference_blueprint,
+    docs.problem_blueprint,
 )

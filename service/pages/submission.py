@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from flask import Response, request
@@ -40,8 +39,7 @@ from treescore.core.scores import flat_values, member_at
 MOST_SLICES = 500
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreRow:
+class ScoreRow(NamedTuple):
     """The scores of a part, or of all parts.
 
     Attributes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -169,18 +169,6 @@ def assign(files: Iterable[File], targets: Sequence[str], chosen: Mapping[str, s
     return assigned
 
 
-def text_of(file: File, pointer: str) -> bytes:
-    """Return the text of a file.
-
-    Raises:
-        Unprocessable: it is not UTF-8.
-    """
-    holder: dict[str, Json] = {}
-    forms.put_text(holder, "text", None, (shown(file.name), file.text), pointer)
-    text: bytes = holder["text"]
-    return text
-
-
 def shown(name: str) -> str:
     """Return the name of a file, short enough for a message."""
     return name if len(name) <= errors.LONGEST_SHOWN else f"{name[: errors.LONGEST_SHOWN]}…"
@@ -195,12 +183,7 @@ def _put(assigned: Assigned, target: str, file: File) -> None:
     except errors.Unprocessable as error:
         for problem in error.problems:
             detail = f"{problem.detail} It is for the part {part!r}." if problem.line is None else problem.detail
-            assigned.problems.add(
-                Problem(
-                    code=problem.code, detail=detail, pointer=problem.pointer, part=part, line=problem.line,
-                    column=problem.column,
-                )
-            )  # fmt: skip
+            assigned.problems.add(replace(problem, detail=detail, part=part))
 
 
 def _unnamed(name: str, names: Mapping[str, str]) -> Problem:
@@ -490,7 +473,7 @@ def _job_of(upload: Upload) -> JobRequest:
         raise errors.invalid("unknown-format", "/format", detail)
     members: dict[str, object] = {
         "format": read_as,
-        "gold": text_of(golds[0], "/gold"),
+        "gold": forms.checked(shown(golds[0].name), golds[0].text, "/gold"),
         "systems": [
             _system(number, name, file, "" if named else read_as)
             for number, (name, file) in enumerate(zip(_names(outputs), outputs, strict=True))
@@ -508,7 +491,8 @@ def _metric(named: str, read_as: type[Format]) -> Json:
 def _system(number: int, name: str, file: File, gold_format: str) -> dict[str, object]:
     """Return one system of the request; where gold's format was guessed, its own format is guessed too."""
     own = format_of_name(file.name) if gold_format else None
-    members: dict[str, object] = {"name": name, "output": text_of(file, f"/systems/{number}/output")}
+    output = forms.checked(shown(file.name), file.text, f"/systems/{number}/output")
+    members: dict[str, object] = {"name": name, "output": output}
     return members if own in (None, gold_format) else {**members, "format": own}
 
 
