@@ -17,9 +17,8 @@ from service.config import Config
 from service.contract import benchmarks as contract
 from service.contract import teams as of_teams
 from service.contract.common import PageQuery, TextsByName
-from service.contract.derive import Page, schema_of
+from service.contract.derive import Page
 from service.contract.events import Delivery, Event, EventsQuery, NewWebhook, Webhook, WebhookRequest
-from service.contract.fields import load
 from service.contract.tokens import NewToken, Token, TokenRequest
 from service.errors import NotFound
 from service.requests import Query
@@ -57,7 +56,7 @@ def create_benchmark(caller: Caller) -> Response:
              -F en=@en.conllu -F de=@de.conllu -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8000/v1/benchmarks
     """
     context = calls.context()
-    body = calls.parts_body(schema_of(contract.BenchmarkRequest), "parts", "gold")
+    body = calls.parts_body(contract.BenchmarkRequest, "parts", "gold")
     slug, new = benchmarks.create_benchmark(context, caller, body, calls.idempotency_key(body))
     location = f"/v1/benchmarks/{slug}"
     wait_for = benchmarks.wait_for_benchmark
@@ -97,7 +96,7 @@ def patch_benchmark(caller: Caller, benchmark: str) -> Response:
 
     Members of `quota`, `leaderboard` and `about` are merged. Gold, format and metrics change with a new revision.
     """
-    changes = calls.body(schema_of(contract.BenchmarkChanges))
+    changes = calls.body(contract.BenchmarkChanges)
     if_match = plain_tags(request.headers.get("If-Match"))
     return answers.plain(benchmarks.patch_benchmark(calls.context(), caller, benchmark, changes, if_match))
 
@@ -175,7 +174,7 @@ def create_revision(caller: Caller, benchmark: str) -> Response:
     as for a new benchmark.
     """
     context = calls.context()
-    body = calls.parts_body(schema_of(contract.RevisionRequest), "parts", "gold")
+    body = calls.parts_body(contract.RevisionRequest, "parts", "gold")
     number, new = revisions.create_revision(context, caller, benchmark, body, calls.idempotency_key(body))
     location = f"/v1/benchmarks/{benchmark}/revisions/{number}"
     return calls.made(revisions.wait_for_revision, caller, benchmark, number, location=location, repeated=not new)
@@ -235,8 +234,8 @@ def read_teams(request: Request, config: Config) -> of_teams.TeamRequest | of_te
         return load_teams(body, config.max_problems)
     value = bodies.parse_json(body, config)
     if isinstance(value, dict) and "teams" in value:
-        return load(schema_of(of_teams.TeamsRequest), value, config.max_problems)
-    return load(schema_of(of_teams.TeamRequest), value, config.max_problems)
+        return calls.loaded(of_teams.TeamsRequest, value)
+    return calls.loaded(of_teams.TeamRequest, value)
 
 
 team_blueprint = Blueprint("teams", __name__, url_prefix="/v1/benchmarks/<benchmark>/teams")
@@ -331,7 +330,7 @@ def create_invite(caller: Caller, benchmark: str) -> Response:
     `teams_at_most` teams, and when the benchmark closes. The secret is shown only in this answer; the service keeps a
     hash.
     """
-    invite = teams.create_invite(calls.context(), caller, benchmark, calls.body(schema_of(of_teams.InviteRequest)))
+    invite = teams.create_invite(calls.context(), caller, benchmark, calls.body(of_teams.InviteRequest))
     return answers.secret(invite, f"/v1/benchmarks/{benchmark}/invites/{invite['id']}")
 
 
@@ -373,7 +372,7 @@ def join() -> Response:
     """
     caller = calls.caller()
     calls.query(Query)
-    team = teams.join(calls.context(), caller, calls.body(schema_of(of_teams.JoinRequest)))
+    team = teams.join(calls.context(), caller, calls.body(of_teams.JoinRequest))
     return answers.secret(team, f"/v1/benchmarks/{team['benchmark']}/teams/{team['id']}")
 
 
@@ -392,7 +391,7 @@ def create_token(caller: Caller) -> Response:
 
     The secret of the token is shown only in this answer; the service keeps a hash.
     """
-    token = tokens.create_token(calls.context(), caller, calls.body(schema_of(TokenRequest)))
+    token = tokens.create_token(calls.context(), caller, calls.body(TokenRequest))
     return answers.secret(token, f"/v1/tokens/{token['id']}")
 
 
@@ -432,7 +431,7 @@ def create_webhook(caller: Caller) -> Response:
 
     Events are sent as Standard Webhooks: thin, signed, at least once. The secret is shown only in this answer.
     """
-    webhook = events.create_webhook(calls.context(), caller, calls.body(schema_of(WebhookRequest)))
+    webhook = events.create_webhook(calls.context(), caller, calls.body(WebhookRequest))
     return answers.secret(webhook, f"/v1/webhooks/{webhook['id']}")
 
 

@@ -12,7 +12,7 @@ from service.caller import Caller
 from service.contract import comparisons as compared
 from service.contract import leaderboards as boards
 from service.contract.common import PageQuery
-from service.contract.derive import Page, schema_of
+from service.contract.derive import Page
 from service.usecases import comparison_views, comparisons
 from service.usecases.boards import leaderboard
 from service.usecases.boards.viewing import Document, Sheet, sheet_view, wait_for_sheet
@@ -105,7 +105,7 @@ def ask_comparison(caller: Caller, benchmark: str) -> Response:
     by the main score or the first score of another metric.
     """
     context = calls.context()
-    comparison = comparisons.ask(context, caller, benchmark, calls.body(schema_of(compared.ComparisonRequest)))
+    comparison = comparisons.ask(context, caller, benchmark, calls.body(compared.ComparisonRequest))
     wait_for = comparison_views.wait_for_comparison
     response = calls.made(wait_for, caller, comparison, location=f"/v1/comparisons/{comparison}")
     response.headers.update(comparisons.rate_limits(context, caller, benchmark))

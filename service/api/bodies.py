@@ -19,7 +19,7 @@ from functools import partial
 from itertools import accumulate
 from tempfile import SpooledTemporaryFile
 from threading import Lock, Semaphore
-from typing import IO, Any, NoReturn, Protocol, cast
+from typing import IO, Any, NoReturn, cast
 
 import orjson
 import zstandard
@@ -273,12 +273,6 @@ DRAINED = 256 << 20
 JSON = "application/json"
 
 
-class _Decoder(Protocol):
-    def feed(self, data: bytes) -> Iterator[bytes]: ...
-
-    def finish(self) -> None: ...
-
-
 class Body(io.RawIOBase):
     """The unpacked body as a stream that refuses to exceed its limit.
 
@@ -293,7 +287,8 @@ class Body(io.RawIOBase):
         self._request = request
         self._config = config
         self._limit = limit
-        self._decoder = _decoder(request.headers.get("Content-Encoding", ""))
+        coding = request.headers.get("Content-Encoding", "").strip().lower()
+        self._decoder = None if coding in ("", "identity") else _decoder(coding)
         self._pieces = self._unpacked()
         self._rest = memoryview(b"")
         self._count = self.sent = 0
@@ -322,7 +317,7 @@ class Body(io.RawIOBase):
             self.sent += len(chunk)
             if self.sent > self._limit:
                 raise self._too_large()
-            for piece in self._decoder.feed(chunk):
+            for piece in (chunk,) if self._decoder is None else self._decoder.feed(chunk):
                 self._count += len(piece)
                 if self._count > self._limit:
                     raise self._too_large()
@@ -332,7 +327,8 @@ class Body(io.RawIOBase):
                         f"{self._config.max_unpacked_times} times their size. Send them plain, or in several requests."
                     )
                 yield piece
-        self._decoder.finish()
+        if self._decoder is not None:
+            self._decoder.finish()
 
     def _too_large(self, detail: str | None = None) -> errors.PayloadTooLarge:
         left = DRAINED
@@ -341,14 +337,6 @@ class Body(io.RawIOBase):
         return errors.PayloadTooLarge(
             detail or f"The unpacked body exceeds {self._limit} bytes. Send less, or several requests."
         )
-
-
-class _Identity:
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        yield data
-
-    def finish(self) -> None:
-        pass
 
 
 class _Packed:
@@ -403,15 +391,11 @@ def unpacked(data: bytes, coding: str, config: Config, room: int) -> bytes:
     return b"".join(pieces)
 
 
-def _decoder(coding: str) -> _Decoder:
-    match coding.strip().lower():
-        case "" | "identity":
-            return _Identity()
-        case "gzip" | "x-gzip":
-            return _Packed("gzip", partial(zlib.decompressobj, 31), GZIP_PIECE)
-        case "zstd":
-            decompressor = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
-            return _Packed("zstd", decompressor.decompressobj, ZSTD_PIECE)
+def _decoder(coding: str) -> _Packed:
+    if coding in ("gzip", "x-gzip"):
+        return _Packed("gzip", partial(zlib.decompressobj, 31), GZIP_PIECE)
+    if coding == "zstd":
+        return _Packed("zstd", zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW).decompressobj, ZSTD_PIECE)
     detail = "Unsupported Content-Encoding. Use one of gzip, zstd and identity."
     raise errors.UnsupportedMediaType(detail, headers={"Accept-Encoding": "gzip, zstd"})
 

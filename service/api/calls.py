@@ -172,11 +172,19 @@ def load_query(kind: type[Loaded], given: Mapping[str, Sequence[str]]) -> Loaded
                 f"The query parameter {name[:80]!r} is given {len(values)} times. Give it once.", slug="invalid-query"
             )
     try:
-        single = {name: values[0] for name, values in given.items()}
-        return load(schema_of(kind), single, context().config.max_problems)
+        return loaded(kind, {name: values[0] for name, values in given.items()})
     except Unprocessable as error:
         details = "; ".join(f"{problem.pointer[1:]}: {problem.detail}" for problem in error.problems)
         raise BadRequest(details, slug="invalid-query") from error
+
+
+def loaded(kind: type[Loaded] | Strict[Loaded], given: object) -> Loaded:
+    """Return the request that members stand for; a schema may stand for its type.
+
+    Raises:
+        Unprocessable: with every fault.
+    """
+    return load(kind if isinstance(kind, Strict) else schema_of(kind), given, context().config.max_problems)
 
 
 def given_key() -> str | None:
@@ -253,7 +261,9 @@ def made(
 
 
 def body(
-    schema: Strict[Loaded], read_form: Callable[[FlaskRequest, Config], object] | None = None, limit: int | None = None
+    kind: type[Loaded] | Strict[Loaded],
+    read_form: Callable[[FlaskRequest, Config], object] | None = None,
+    limit: int | None = None,
 ) -> Loaded:
     """Return the request that the body stands for: JSON, or a form where `read_form` can read one.
 
@@ -266,20 +276,20 @@ def body(
     config, places = context().config, load_of_process().large_bodies
     if read_form is not None and bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
         with bodies.alone(request, places, config, config.max_upload_bytes):
-            return load(schema, read_form(request, config), config.max_problems)
+            return loaded(kind, read_form(request, config))
     own = config.max_small_body_bytes if read_form is None else config.max_body_bytes
     most = min(limit or own, config.max_body_bytes)
     with bodies.alone(request, places, config, most):
-        return load(schema, bodies.read_json(request, config, most), config.max_problems)
+        return loaded(kind, bodies.read_json(request, config, most))
 
 
-def parts_body(schema: Strict[Loaded], folder: str, key: str | None = None) -> Loaded:
+def parts_body(kind: type[Loaded], folder: str, key: str | None = None) -> Loaded:
     """Return the request of a JSON body, or of a form with a file for each part (see service.api.forms.read_parts).
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
-    return body(schema, partial(forms.read_parts, folder=folder, key=key))
+    return body(kind, partial(forms.read_parts, folder=folder, key=key))
 
 
 def idempotency_key(asked: Request) -> IdempotencyKey | None:

@@ -29,7 +29,7 @@ from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, 
 from treescore.core.params import Json, escape
 from treescore.core.text import actually, encoding_problem, packed_as
 from treescore.errors import InputError
-from treescore.sources.files import ARCHIVE, TOO_LARGE, File, files_of_zip
+from treescore.sources.files import ARCHIVE, TOO_LARGE, files_of_zip
 
 FORM = "multipart/form-data"
 FIELDS = ("source", "target", "alignment")
@@ -165,17 +165,12 @@ def _texts_of(part: FormPart, config: Config, left: int) -> list[tuple[str, byte
             raise PayloadTooLarge(error.problems[0].detail) from error
         raise unprocessable(error) from error
     if part.name == ALL_PARTS:
-        return [(_part_of(file), file.text) for file in files]
+        return [(file.name.partition(".")[0], file.text) for file in files]  # each is named after its part
     if len(files) > 1:
         detail = f"The archive holds {len(files)} files, a text is one. Send it under the name `{ALL_PARTS}`, with a "
         detail += "file for each part, or send one archive for each text."
         raise invalid("several-texts", pointer, detail)
     return [(part.name, files[0].text)]
-
-
-def _part_of(file: File) -> str:
-    """Return the name of the part that a file of an archive is named after."""
-    return file.name.partition(".")[0]
 
 
 def read_fields(request: Request, config: Config) -> tuple[list[FormPart], int]:

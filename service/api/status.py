@@ -14,7 +14,6 @@ from flask import Blueprint, Response, request
 
 from service.api import answers, bodies, calls
 from service.api.calls import Body, answer, publishes
-from service.contract.derive import schema_of
 from service.contract.scorers import Catalogue, Scorer, SuggestionRequest, Suggestions
 from service.contract.service import Document, Liveness, Readiness
 from service.errors import Unavailable
@@ -93,10 +92,6 @@ def _as_json(place: str) -> Shown[object]:
     return Shown({**document(), "servers": [{**server, "url": place} for server in document()["servers"]]})
 
 
-def _place() -> str:
-    return request.script_root or "/"
-
-
 @contract_blueprint.get("/openapi.yaml")
 @publishes(answer("The document.", "application/yaml"))
 def get_openapi_yaml() -> Response:
@@ -104,7 +99,8 @@ def get_openapi_yaml() -> Response:
 
     The committed file, byte for byte.
     """
-    body = written().replace(b"\n  - url: /\n", b"\n  - url: %b\n" % _place().encode())
+    place = request.script_root or "/"
+    body = written().replace(b"\n  - url: /\n", b"\n  - url: %b\n" % place.encode())
     return answers.conditional(Shown(None, body, content_type=YAML), kind=answers.Kind.PUBLIC)
 
 
@@ -115,7 +111,7 @@ def get_openapi_json() -> Response:
 
     The same content as `/openapi.yaml`.
     """
-    return answers.conditional(_as_json(_place()), kind=answers.Kind.PUBLIC)
+    return answers.conditional(_as_json(request.script_root or "/"), kind=answers.Kind.PUBLIC)
 
 
 scorer_blueprint = Blueprint("scorers", __name__, url_prefix="/v1/scorers")
@@ -154,4 +150,4 @@ def suggest_scorers() -> Response:
     kept. An empty list means that no format fits.
     """
     calls.query(Query)
-    return answers.plain(status.suggested(calls.body(schema_of(SuggestionRequest), limit=bodies.ALONE)))
+    return answers.plain(status.suggested(calls.body(SuggestionRequest, limit=bodies.ALONE)))

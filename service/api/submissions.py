@@ -9,7 +9,7 @@ from service.api.calls import Body, answer, asks, item_page, texts
 from service.caller import Caller
 from service.contract import submissions as contract
 from service.contract.common import SubmissionItem, TextsByName
-from service.contract.derive import Page, schema_of
+from service.contract.derive import Page
 from service.contract.jobs import Job, Tree
 from service.usecases import jobs
 from service.usecases.submissions import results, submissions, validation, views
@@ -53,7 +53,7 @@ def submit(caller: Caller, query: contract.SubmitQuery, benchmark: str) -> Respo
     """
     context = calls.context()
     views.require_room(context, caller, benchmark, calls.given_key(), scored=not query.validate_only)
-    body = calls.parts_body(schema_of(contract.SubmissionRequest), "outputs")
+    body = calls.parts_body(contract.SubmissionRequest, "outputs")
     if query.validate_only:
         return _validated(caller, benchmark, body)
     submission, new = submissions.submit(context, caller, benchmark, body, calls.idempotency_key(body))
@@ -106,7 +106,7 @@ def patch_submission(caller: Caller, submission: str) -> Response:
 
     Outputs and scores never change.
     """
-    body = calls.body(schema_of(contract.SubmissionChanges))
+    body = calls.body(contract.SubmissionChanges)
     return answers.plain(submissions.patch_submission(calls.context(), caller, submission, body))
 
 

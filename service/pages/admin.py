@@ -16,7 +16,6 @@ from service.api import calls
 from service.api.bodies import ALONE
 from service.contract.benchmarks import AnalyticsQuery, Benchmark, BenchmarkChanges, BenchmarksQuery
 from service.contract.common import PageQuery
-from service.contract.derive import schema_of
 from service.contract.events import WebhookRequest
 from service.contract.teams import InviteRequest
 from service.errors import NotFound
@@ -76,7 +75,7 @@ def change_benchmark(benchmark: str) -> Response:
     form = request.form
     given = _settings(form) if form.get("what") == "settings" else {"about": _about(form)}
     context = calls.context()
-    changes = answers.loaded(schema_of(BenchmarkChanges), given)
+    changes = calls.loaded(BenchmarkChanges, given)
     benchmarks.patch_benchmark(context, caller, benchmark, changes, f'"{form.get("etag", "")}"')
     return answers.go_to(f"/admin/{benchmark}")
 
@@ -193,7 +192,7 @@ def make_invite(benchmark: str) -> Response:
     given: dict[str, object] = {"expires_at": moment_of(request.form.get("expires_at", ""))}
     most = request.form.get("teams_at_most", "")
     given["teams_at_most"] = int(most) if most.isascii() and most.isdigit() and len(most) <= MOST_DIGITS else most
-    invite = teams.create_invite(context, caller, benchmark, answers.loaded(schema_of(InviteRequest), given))
+    invite = teams.create_invite(context, caller, benchmark, calls.loaded(InviteRequest, given))
     return _teams_page(benchmark, invite=invite)
 
 
@@ -236,9 +235,7 @@ def make_webhook() -> Response:
     given = {"url": request.form.get("url", "").strip()}
     if request.form.get("benchmark"):
         given["benchmark"] = request.form["benchmark"]
-    return _webhooks_page(
-        secret=events.create_webhook(context, caller, answers.loaded(schema_of(WebhookRequest), given))
-    )
+    return _webhooks_page(secret=events.create_webhook(context, caller, calls.loaded(WebhookRequest, given)))
 
 
 @webhooks_blueprint.post("/<webhook>/rotate")

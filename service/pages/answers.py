@@ -17,14 +17,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from service.api import answers, calls
 from service.api.answers import Kind, ProblemResponse, known_tag
 from service.api.middleware import IN_PAGE, placed
 from service.context import LruCache
-from service.contract.fields import Loaded, Strict, load
+from service.contract.fields import Loaded
 from service.contract.leaderboards import SHEET_FORMATS
 from service.errors import BadRequest, Conflict, NotFound, ServiceError, TooManyRequests, Unprocessable
 from service.pages import figures
@@ -96,9 +96,9 @@ def drawn(svg: str) -> Markup:
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def download(response: Response, name: str) -> Response:
+def download(response: Response, name: str, how: str = "attachment") -> Response:
     """Return the response as a file of this name; characters that file systems read otherwise become `_`."""
-    response.headers["Content-Disposition"] = f'attachment; filename="{file_name(name)}"'
+    response.headers["Content-Disposition"] = f'{how}; filename="{file_name(name)}"'
     return response
 
 
@@ -170,15 +170,6 @@ def query(kind: type[Loaded], *own: str, file: bool = False) -> tuple[Loaded, di
     given = {name: values for name, values in request.args.to_dict(flat=False).items() if values != [""]}
     pages_own = {name: given.pop(name)[0] for name in own if name in given}
     return calls.load_query(kind, given), pages_own
-
-
-def loaded(schema: Strict[Loaded], given: object) -> Loaded:
-    """Return the request that the fields of a form stand for.
-
-    Raises:
-        Unprocessable: with every fault.
-    """
-    return load(schema, given, calls.context().config.max_problems)
 
 
 def page(template: str, status: int = 200, **values: object) -> Response:
@@ -292,18 +283,13 @@ def render(template: str, **values: object) -> bytes:
 
 
 def _rendered(template: str, **values: object) -> bytes:
-    page = _template(template).render(**values, **common(visitor())).encode()
+    page = environment().get_template(template).render(**values, **common(visitor())).encode()
     return placed(IN_PAGE, page, request.script_root)
 
 
 def common(known: Visitor) -> dict[str, Any]:
     """Return what every page shows: who looks, in which colours, where, and below which path the service is."""
     return {"visitor": known, "here": here(), "path": request.path, "prefix": request.script_root}
-
-
-@cache
-def _template(name: str) -> Template:
-    return environment().get_template(name)
 
 
 def finished(response: Response) -> Response:
@@ -362,22 +348,25 @@ PAGES_OWN = ("sort", "version", "order", "shade", "a", "b", "format")
 """Parameters that the API does not know."""
 
 
-def export_links(api: str, page: str, query: Mapping[str, str], formats: Collection[str]) -> list[tuple[str, str]]:
+def export_links(
+    address: str, query: Mapping[str, str], formats: Collection[str], without: Collection[str] = ("version", "format")
+) -> list[tuple[str, str]]:
     """Return names and addresses of the formats of an export.
 
     Args:
-        api: its address in the API.
-        page: its address among the pages.
-        query: of the page.
+        address: that answers with them.
+        query: of the page, whose state they have.
         formats: that there are.
+        without: parameters that the address does not take.
     """
-    address = api if visitor().signed is None else page
-    members = {name: value for name, value in query.items() if value and name not in PAGES_OWN}
-    return [
-        (words, f"{address}?{urlencode({**members, 'format': form})}")
-        for form, words in EXPORT_NAMES.items()
-        if form in formats
-    ]
+    members = {name: value for name, value in query.items() if value and name not in without}
+    links = {form: f"{address}?{urlencode({**members, 'format': form})}" for form in formats}
+    return [(words, links[form]) for form, words in EXPORT_NAMES.items() if form in links]
+
+
+def api_links(api: str, page: str, query: Mapping[str, str], formats: Collection[str]) -> list[tuple[str, str]]:
+    """Return names and addresses of what the API exports, or the page for who is signed in."""
+    return export_links(api if visitor().signed is None else page, query, formats, PAGES_OWN)
 
 
 def sent(view: Shown[object]) -> Response:
@@ -387,24 +376,11 @@ def sent(view: Shown[object]) -> Response:
 
 def export(view: Shown[object], name: str) -> Response:
     """Return an export as a file of this name."""
-    response = sent(view)
-    response.headers["Content-Disposition"] = f'inline; filename="{file_name(name)}"'
-    return response
+    return download(sent(view), name, "inline")
 
 
 TABLES = (CSV, TSV, MARKDOWN, LATEX)
 """Formats in which the table is exported as the page shows it; the others are the API's."""
-
-
-def table_links(address: str, query: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return names and addresses of the files of a table.
-
-    Args:
-        address: that answers with them.
-        query: of the page, whose state they have.
-    """
-    members = {name: value for name, value in query.items() if name not in ("version", "format") and value}
-    return [(EXPORT_NAMES[form], f"{address}?{urlencode({**members, 'format': form})}") for form in TABLES]
 
 
 def table_file(table: Table, form: str, name: str) -> Response:

@@ -19,7 +19,7 @@ from service.contract import leaderboards as boards
 from service.contract.benchmarks import Benchmark
 from service.errors import BadRequest
 from service.pages import answers
-from service.pages.answers import TABLES, drawn, export, export_links, table_file, table_links
+from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
 from service.pages.figures import TOGETHER, NamedScore, ScoreNames, benchmark_document, p_value, state_now, state_of
 from service.pages.visitors import visitor
 from service.render.leaderboard import board_scale, claims_of, cluster_starts, exact, line_words, row_mark, tested_words
@@ -206,7 +206,7 @@ def _board_values(
 def _exports(api: str, page: str, query: Mapping[str, str], whole: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the files of a table as the page shows it, and those of the API, which hold the `whole`."""
     others = [form for form in boards.SHEET_FORMATS if form not in TABLES]
-    return [*table_links(page, query), *export_links(api, page, whole, others)]
+    return [*export_links(page, query, TABLES), *api_links(api, page, whole, others)]
 
 
 def shown_board(document: Benchmark) -> dict[str, Any]:
@@ -284,17 +284,13 @@ def _board_caption(board: boards.Leaderboard, ranking: NamedScore, parts: int, *
         measured = f"{ranking.label}." if part is None else f"{ranking.label} of the part {part}."
     significance = board["significance"]
     if significance["pending"]:
-        return f"{measured} The differences are being tested: {_pairs(board)}."
+        rows = min(board["total_rows"], significance["first_rows"])
+        return f"{measured} The differences are being tested: {counted(rows * (rows - 1) // 2, 'pair')}."
     if significance["test"] is None or not significance["pairs"]:
         return f"{measured} {significance['reason'] or ''}".strip()
     if not by_rank:
         return f"{measured} Ranks that the tests leave open: {tested_words(significance)}."
     return f"{measured} {line_words(significance)}"
-
-
-def _pairs(board: boards.Leaderboard) -> str:
-    rows = min(board["total_rows"], board["significance"]["first_rows"])
-    return counted(rows * (rows - 1) // 2, "pair")
 
 
 def part_choices(document: Benchmark) -> list[tuple[str, str]]:
@@ -415,6 +411,7 @@ def _matrix_values(
     teams = [row_name(row) for row in document["rows"][shown]]
     overall = [row["score"] for row in document["rows"]]
     whole = {name: value for name, value in query.items() if name != CURSOR}
+    total, parts = document["total_rows"], counted(len(document["parts"]), "part")
     return {
         **heading(about, document),
         "matrix": document,
@@ -426,9 +423,9 @@ def _matrix_values(
         "lines": _ordered(_matrix_lines(document, cells), order, higher=higher),
         "orders": ORDERS, "order": order, "shade": shade,
         "key": _key(shade),
-        "caption": _matrix_caption(document, score),
+        "caption": f"{score.label} of {counted(total, 'team')} on {parts}.",
         "query": query,
-        "start": start, "places": _places(start, len(teams), document["total_rows"]),
+        "start": start, "places": _places(start, len(teams), total),
         "exports": _exports(f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", query, whole),
     }  # fmt: skip
 
@@ -442,11 +439,6 @@ def _places(start: int, teams: int, total: int) -> list[tuple[str, int | None]]:
     return [
         (f"{at + 1:,}–{min(at + MOST_TEAMS, total):,}", None if at == start else at) for at in around
     ]  # fmt: skip
-
-
-def _matrix_caption(document: boards.Matrix, score: NamedScore) -> str:
-    teams, parts = counted(document["total_rows"], "team"), counted(len(document["parts"]), "part")
-    return f"{score.label} of {teams} on {parts}."
 
 
 Cells = Callable[[Sequence[float | None]], Sequence[Cell]]

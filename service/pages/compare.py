@@ -16,7 +16,7 @@ from service.contract.comparisons import ComparisonQuery, StoredComparison
 from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import BadRequest, NotFound
 from service.pages import answers
-from service.pages.answers import TABLES, drawn, export, export_links, table_file, table_links
+from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
 from service.pages.board import heading, part_choices
 from service.pages.figures import NamedScore, ScoreNames, benchmark_document, whole
 from service.pages.visitors import visitor
@@ -136,7 +136,13 @@ def _compare_values(
     if answer is None or "pairs" not in answer or not answer["pairs"]:
         return shown
     compared = _compared_sides(answer, own)
-    return shown | _shown(compared, score) | _exports(benchmark, answer["id"], shown["query"])
+    address, stored = f"/b/{benchmark}/compare", answer["id"]
+    return {
+        **shown,
+        **_shown(compared, score),
+        "exports": export_links(f"{address}/export", shown["query"], TABLES),
+        "whole": api_links(f"/v1/comparisons/{stored}", f"{address}/{stored}", {}, ("svg", "json")),
+    }
 
 
 def _compared_sides(answer: StoredComparison, own: Mapping[str, str]) -> Compared:
@@ -219,15 +225,6 @@ def _opponent_row(each: Opponent, table: CrossTable, bar: Markup) -> dict[str, A
         "p_parts": p_words(each.p_parts),
         "significant": each.significant,
         "units": each.units,
-    }
-
-
-def _exports(benchmark: str, comparison: str, query: Mapping[str, str]) -> dict[str, list[tuple[str, str]]]:
-    """Return the files of the table, and those of all pairs as the API gives them."""
-    address = f"/b/{benchmark}/compare"
-    return {
-        "exports": table_links(f"{address}/export", query),
-        "whole": export_links(f"/v1/comparisons/{comparison}", f"{address}/{comparison}", {}, ("svg", "json")),
     }
 
 

@@ -77,7 +77,19 @@ class Operation(NamedTuple):
 @cache
 def operations() -> tuple[Operation, ...]:
     """Return all operations, in the order of the contract."""
-    return tuple(_contract_operations())
+    found = []
+    for path, item in contract.document()["paths"].items():
+        for method in METHODS:
+            if method not in item:
+                continue
+            document = item[method]
+            given = [resolve(each) for each in (*item.get("parameters", ()), *document.get("parameters", ()))]
+            found.append(Operation(
+                document, document["operationId"], method.upper(), path, document["tags"][0],
+                tuple(each for each in given if each["in"] != "header"),
+                tuple(each["name"] for each in given if each["in"] == "header"),
+            ))  # fmt: skip
+    return tuple(found)
 
 
 def tags() -> list[Document]:
@@ -167,20 +179,6 @@ def _reached(*values: object) -> set[str]:
         reached |= new
         new = {below for name in new for below in schema_names(components("schemas")[name])} - reached
     return reached
-
-
-def _contract_operations() -> Iterator[Operation]:
-    for path, item in contract.document()["paths"].items():
-        for method in METHODS:
-            if method not in item:
-                continue
-            document = item[method]
-            given = [resolve(each) for each in (*item.get("parameters", ()), *document.get("parameters", ()))]
-            yield Operation(
-                document, document["operationId"], method.upper(), path, document["tags"][0],
-                tuple(each for each in given if each["in"] != "header"),
-                tuple(each["name"] for each in given if each["in"] == "header"),
-            )  # fmt: skip
 
 
 @cache

@@ -383,19 +383,13 @@ def get_docs() -> Response:
 
 def _overview_values() -> Mapping[str, object]:
     sent, answered = (contract_reading.components("examples")[name]["value"] for name in FIRST)
+    quoted = contract_reading.pretty(sent).replace("'", "'\\''")
+    call = f"{request.url_root}v1/jobs -d '{quoted}'"
     return {
         "info": contract.document()["info"],
-        "first_call": _call(request.url_root, contract_reading.pretty(sent)),
+        "first_call": f"curl -H 'Prefer: wait=20' -H 'Content-Type: application/json' \\\n     {call}",
         "first_answer": contract_reading.pretty(answered),
     }
-
-
-def _call(service: str, body: str) -> str:
-    quoted = body.replace("'", "'\\''")
-    return (
-        f"curl -H 'Prefer: wait=20' -H 'Content-Type: application/json' \\\n"
-        f"     {service}v1/jobs -d '{quoted}'"
-    )  # fmt: skip
 
 
 reference_blueprint = answers.pages("reference", "/docs")

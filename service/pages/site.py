@@ -16,7 +16,6 @@ from service.caller import Caller
 from service.context import LruCache
 from service.contract.benchmarks import Benchmark, BenchmarksQuery, Revision
 from service.contract.common import PageQuery
-from service.contract.derive import schema_of
 from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.contract.teams import JoinRequest
 from service.errors import ServiceError, Unauthorized
@@ -194,7 +193,7 @@ def join(secret: str) -> Response:
     context = calls.context()
     given = {"invite": secret, **{name: request.form.get(name, "") for name in ("id", "name", "contact")}}
     caller = visitors.visitor().caller
-    team = teams.join(context, caller, answers.loaded(schema_of(JoinRequest), given))
+    team = teams.join(context, caller, calls.loaded(JoinRequest, given))
     return api_answers.unstored(answers.page("join.html", invite=None, secret=secret, team=team))
 
 

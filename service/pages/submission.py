@@ -12,7 +12,6 @@ from flask import Response, request
 from service.api import calls
 from service.caller import Caller
 from service.contract import submissions as contract
-from service.contract.derive import schema_of
 from service.errors import BadRequest, Conflict, Gone, NotFound
 from service.pages import answers
 from service.pages.answers import download
@@ -33,7 +32,6 @@ from service.usecases.benchmarks import benchmarks
 from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions import results, submissions
-from treescore.core.params import Json
 from treescore.core.scores import flat_values, member_at
 
 MOST_SLICES = 500
@@ -114,13 +112,9 @@ def _figures(names: ScoreNames, address: str) -> ScoreFigures:
 
 def _addresses(metrics: Mapping[str, Any]) -> Iterable[str]:
     for key, metric in metrics.items():
-        groups = (metric.get("scores"), metric.get("macro"), *_scores_of_parts(metric))
-        for group in groups:
+        parts = [part["scores"] for part in (metric.get("parts") or {}).values() if part is not None]
+        for group in (metric.get("scores"), metric.get("macro"), *parts):
             yield from (f"{key}.{name}" for name, _ in flat_values(group or {}))
-
-
-def _scores_of_parts(metric: Mapping[str, Any]) -> Iterable[Mapping[str, Json]]:
-    return (part["scores"] for part in (metric.get("parts") or {}).values() if part is not None)
 
 
 def _score_row(
@@ -251,7 +245,7 @@ def _change(caller: Caller, submission: str, asked: str) -> None:
         submissions.retry_submission(calls.context(), caller, submission)
     else:
         members = _edited() if asked == "edit" else CHANGES[asked]
-        changes = answers.loaded(schema_of(contract.SubmissionChanges), members)
+        changes = calls.loaded(contract.SubmissionChanges, members)
         submissions.patch_submission(calls.context(), caller, submission, changes)
 
 

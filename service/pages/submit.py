@@ -23,7 +23,6 @@ from service.caller import Caller
 from service.config import Config
 from service.contract.benchmarks import Benchmark, BenchmarksQuery
 from service.contract.common import PageQuery
-from service.contract.derive import schema_of
 from service.contract.jobs import Job, JobRequest, job_schema
 from service.contract.submissions import SubmissionRequest, SubmissionsQuery
 from service.pages import answers
@@ -39,7 +38,7 @@ from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions import submissions, validation
 from treescore.core.params import Json, escape
-from treescore.core.registry import FORMATS, METRICS, Format
+from treescore.core.registry import FORMATS, METRICS
 from treescore.core.text import actually
 from treescore.core.wording import MAX_NAME, did_you_mean
 from treescore.errors import Problem, ProblemList
@@ -329,7 +328,7 @@ def _submission_of(upload: Upload, outputs: Mapping[str, object]) -> SubmissionR
         members["role"] = BASELINE
     elif team:
         members["team"] = team
-    return answers.loaded(schema_of(SubmissionRequest), members)
+    return calls.loaded(SubmissionRequest, members)
 
 
 def _checked(
@@ -368,23 +367,24 @@ def _submit_values(
 ) -> dict[str, Any]:
     """Return what the template of the form shows."""
     context = calls.context()
-    organiser = caller.organiser
     values: dict[str, Any] = {
         "slug": slug,
-        "benchmarks": _benchmarks(caller) if organiser else (),
-        "teams": _teams(caller, slug) if organiser and slug else (),
+        "benchmarks": (), "teams": (),
         "benchmark": None, "quota": None, "sent": (), "next": None, "closed": "", "state": "",
         "kept": {name: fields.get(name, "") for name in KEPT},
         "key": new_key(), "problem": None, "check": None, "asked": (), "targets": (), "baseline": BASELINE,
         "most_bytes": context.config.max_upload_bytes,
     }  # fmt: skip
+    if caller.organiser:
+        listed = benchmarks.list_benchmarks(context, caller, BenchmarksQuery(limit=MOST_LISTED))
+        values["benchmarks"] = [(each["id"], each["title"]) for each in listed.items]
     if not slug:
         return values
+    if caller.organiser:
+        known = teams.list_teams(context, caller, slug, PageQuery(limit=MOST_LISTED))
+        values["teams"] = [(each["id"], each["name"]) for each in known.items]
     document = benchmark_document(caller, slug)
-    asked = query or SubmissionsQuery()
-    page = submissions.list_submissions(
-        context, caller, slug, SubmissionsQuery(cursor=asked.cursor, limit=LISTED, team=asked.team, state=asked.state)
-    )
+    page = submissions.list_submissions(context, caller, slug, replace(query or SubmissionsQuery(), limit=LISTED))
     state = state_of(document, context.now())
     return values | {
         "benchmark": document, "quota": submissions.quota_of(context, caller, slug), "state": state,
@@ -401,16 +401,6 @@ def _why_not(caller: Caller, document: Benchmark, state: str) -> str:
     if not caller.organiser and not is_open(state):
         return "The benchmark is closed: nothing can be sent." if state == "closed" else f"The benchmark {state}."
     return ""
-
-
-def _benchmarks(caller: Caller) -> list[tuple[str, str]]:
-    page = benchmarks.list_benchmarks(calls.context(), caller, BenchmarksQuery(limit=MOST_LISTED))
-    return [(str(each["id"]), str(each["title"])) for each in page.items]
-
-
-def _teams(caller: Caller, slug: str) -> list[tuple[str, str]]:
-    page = teams.list_teams(calls.context(), caller, slug, PageQuery(limit=MOST_LISTED))
-    return [(str(each["id"]), str(each["name"])) for each in page.items]
 
 
 job_blueprint = answers.pages("job_form", "/jobs/new")
@@ -471,6 +461,8 @@ def _job_of(upload: Upload) -> JobRequest:
     if read_as not in FORMATS:
         detail = f"Unknown format {shown(read_as)!r}. Choose one of the list."
         raise errors.invalid("unknown-format", "/format", detail)
+    # of the format's usual metric with the parameters that go with it
+    usual, metric = FORMATS[read_as], upload.fields.get("metric", "")
     members: dict[str, object] = {
         "format": read_as,
         "gold": forms.checked(shown(golds[0].name), golds[0].text, "/gold"),
@@ -478,14 +470,9 @@ def _job_of(upload: Upload) -> JobRequest:
             _system(number, name, file, "" if named else read_as)
             for number, (name, file) in enumerate(zip(_names(outputs), outputs, strict=True))
         ],
-        "metrics": [_metric(upload.fields.get("metric", ""), FORMATS[read_as])],
+        "metrics": [usual.usual_entry() if metric in ("", usual.usual_metric) else metric],
     }
-    return answers.loaded(job_schema(calls.context().config.max_systems), members)
-
-
-def _metric(named: str, read_as: type[Format]) -> Json:
-    """Return the metric that the form names, with the parameters that go with the format; else its usual one."""
-    return read_as.usual_entry() if named in ("", read_as.usual_metric) else named
+    return calls.loaded(job_schema(calls.context().config.max_systems), members)
 
 
 def _system(number: int, name: str, file: File, gold_format: str) -> dict[str, object]:
@@ -512,15 +499,12 @@ def _guessed(gold: File) -> str:
 def _names(files: Sequence[File]) -> Iterable[str]:
     """Yield a name for each file: without suffixes, with a number where another file has it."""
     seen: dict[str, int] = {}
+    suffixes = {suffix for known in FORMATS.values() for suffix in known.suffixes} | {".txt"}
     for file in files:
         plain = PurePosixPath(unpacked_name(file.name)).name
-        suffix = max((each for each in _suffixes() if plain.endswith(each) and plain != each), key=len, default="")
+        suffix = max((each for each in suffixes if plain.endswith(each) and plain != each), key=len, default="")
         stem = plain.removesuffix(suffix)[: MAX_NAME - 10] or "output"
         seen[stem] = seen.get(stem, 0) + 1
         name = stem if seen[stem] == 1 else f"{stem}-{seen[stem]}"
         seen.setdefault(name, 1)
         yield "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name)
-
-
-def _suffixes() -> set[str]:
-    return {suffix for known in FORMATS.values() for suffix in known.suffixes} | {".txt"}
