@@ -127,12 +127,7 @@ class CodedBodies:
             return view.body
         if view.weak:
             return _coded(view.body, coding)
-        tag = tag_of(view.etag, coding)
-        body = self._bodies.get(tag)
-        if body is None:
-            body = _coded(view.body, coding)
-            self._bodies.put(tag, body)
-        return body
+        return self._bodies.get_or_make(tag_of(view.etag, coding), lambda: _coded(view.body, coding))
 
 
 CODED = "treescore.codings"

@@ -42,22 +42,9 @@ REMEMBERED = 1024
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
 
 
-def caller_of(context: Context, environ: dict[str, Any]) -> Caller:
-    """Return the caller of a request, whose failures are not counted here.
-
-    Raises:
-        Unauthorized: the token is invalid.
-    """
-    note = note_of(environ)
-    bearer = _bearer(environ)
-    local = bearer is None and from_this_machine(environ)  # which tells something of those without a token only
-    note.caller = authenticate(context, bearer, note.address, local=local)
-    return note.caller
-
-
-def caller_without_token(context: Context, environ: dict[str, Any]) -> Caller:
-    """Return who sends a request, as if it had no token."""
-    return authenticate(context, None, note_of(environ).address, local=from_this_machine(environ))
+def caller_without_token() -> Caller:
+    """Return who sends the request, as if it had no token."""
+    return authenticate(context(), None, note_of(request.environ).address, local=from_this_machine(request.environ))
 
 
 def client_address(environ: Mapping[str, Any]) -> str:
@@ -134,13 +121,14 @@ def caller(*scopes: str) -> Caller:
         TooManyRequests: an invalid one, after too many others from this address.
         Forbidden: the token has none of the scopes.
     """
-    environ = request.environ
+    note = note_of(request.environ)
     try:
-        known = caller_of(context(), environ)
+        bearer = _bearer(request.environ)
+        local = bearer is None and from_this_machine(request.environ)  # which tells of those without a token only
+        known = note.caller = g.caller = authenticate(context(), bearer, note.address, local=local)
     except Unauthorized:
-        count_failure(context(), note_of(environ).address)
+        count_failure(context(), note.address)
         raise
-    g.caller = known
     if scopes:
         known.require(*scopes)
     return known
@@ -199,13 +187,12 @@ def given_key() -> str | None:
     return given
 
 
+Look: TypeAlias = Callable[..., Shown[object]]
+"""Shows something, or waits for it: takes the context, the caller, what it is about, and how long to wait for what."""
+
+
 def polled(
-    look: Callable[..., Shown[object]],
-    wait_for: Callable[..., Shown[object]],
-    caller: Caller,
-    *about: object,
-    kind: Kind = Kind.OWN,
-    ends: bool = True,
+    look: Look, wait_for: Look, caller: Caller, *about: object, kind: Kind = Kind.OWN, ends: bool = True
 ) -> Response:
     """Return what `look` shows; with `Prefer: wait`, once it differs from what the client knows.
 
@@ -230,12 +217,7 @@ def polled(
 
 
 def made(
-    wait_for: Callable[..., Shown[object]],
-    caller: Caller,
-    *about: object,
-    location: str,
-    repeated: bool = False,
-    status: int = 202,
+    wait_for: Look, caller: Caller, *about: object, location: str, repeated: bool = False, status: int = 202
 ) -> Response:
     """Return what a request has made, once it is done or the wait that the client prefers is over.
 

@@ -206,15 +206,14 @@ def withdraw_invite(benchmark: str, invite: str) -> Response:
 def _teams_page(
     benchmark: str, *, made: list[dict[str, object]] | None = None, invite: dict[str, object] | None = None
 ) -> Response:
-    """Return the page; one with secrets is stored nowhere."""
+    """Return the page; one with secrets answers a form, so that it is stored nowhere."""
     caller = visitors.member("organise")
     context = calls.context()
-    response = answers.page(
+    return answers.page(
         "admin_teams.html", benchmark=benchmark_document(caller, benchmark), made=made, invite=invite,
         teams=teams.list_teams(context, caller, benchmark, MANY_INVITES).items,
         invites=teams.list_invites(context, caller, benchmark, MANY_INVITES).items,
     )  # fmt: skip
-    return response if made is None and invite is None else api_answers.unstored(response)
 
 
 webhooks_blueprint = answers.pages("admin_webhooks", "/admin/webhooks")
@@ -273,7 +272,6 @@ def replay_delivery(webhook: str, delivery: str) -> Response:
 
 
 def _webhooks_page(secret: dict[str, object] | None = None) -> Response:
-    """Return the page; one with a secret is stored nowhere."""
+    """Return the page; one with a secret answers a form, so that it is stored nowhere."""
     listed = events.list_webhooks(calls.context(), visitors.member("organise"), MANY_WEBHOOKS)
-    response = answers.page("admin_webhooks.html", webhooks=listed.items, secret=secret)
-    return response if secret is None else api_answers.unstored(response)
+    return answers.page("admin_webhooks.html", webhooks=listed.items, secret=secret)

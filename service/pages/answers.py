@@ -173,7 +173,7 @@ def query(kind: type[Loaded], *own: str, file: bool = False) -> tuple[Loaded, di
 
 
 def page(template: str, status: int = 200, **values: object) -> Response:
-    """Return a page whose validator is that of its bytes."""
+    """Return a page whose validator is that of its bytes; one that answers a form is stored nowhere."""
     if status != 200:
         return finished(Response(render(template, **values), status, content_type=HTML))
     if request.method not in ("GET", "HEAD"):
@@ -208,9 +208,7 @@ def known_page(
     return finished(_kept(template, tag_of(version, request.full_path), values, kind))
 
 
-def _kept(
-    template: str, tag: str, values: Callable[[], Mapping[str, object]], kind: Kind = Kind.PAGE
-) -> Response:  # fmt: skip
+def _kept(template: str, tag: str, values: Callable[[], Mapping[str, object]], kind: Kind = Kind.PAGE) -> Response:
     """Return 304, or the page that the process keeps under this validator, rendered once for all threads."""
     asked = answers.asked_of(request.environ)
     body = b""
@@ -247,9 +245,7 @@ def fragment(template: str, version: str, *, final: bool, values: Callable[[], M
     return finished(Response(render(template, **values()), FINAL if final else 200, content_type=HTML))
 
 
-def known_fragment(
-    template: str, version: str, *, final: bool, values: Callable[[], Mapping[str, object]]
-) -> Response:  # fmt: skip
+def known_fragment(template: str, version: str, *, final: bool, values: Callable[[], Mapping[str, object]]) -> Response:
     """Return a part of a page as `fragment`, of which many ask for the same: it is rendered once for all of them.
 
     Args:

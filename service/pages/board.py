@@ -453,9 +453,7 @@ def _matrix_lines(document: boards.Matrix, cells: Cells) -> list[MatrixLine]:
     return lines
 
 
-def _cells(
-    values: Sequence[float | None], *, score: NamedScore, by: ShadeBy, higher: bool, shown: slice
-) -> list[Cell]:  # fmt: skip
+def _cells(values: Sequence[float | None], *, score: NamedScore, by: ShadeBy, higher: bool, shown: slice) -> list[Cell]:
     """Return the shown cells of a row, shaded by their distance from the best of all or by the score itself."""
     known = [value for value in values if value is not None]
     best = (max(known) if higher else min(known)) if known else 0.0

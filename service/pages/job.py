@@ -15,7 +15,6 @@ from urllib.parse import quote
 from flask import Response, request
 
 from service.api import calls
-from service.api.calls import item_page
 from service.caller import Caller
 from service.contract.jobs import ComparisonsQuery, ItemsQuery, Job, JobTreesQuery, Results
 from service.errors import BadRequest, Conflict
@@ -26,7 +25,6 @@ from service.pages.sentences import asked_of_trees, members_of, picture_file, pi
 from service.pages.visitors import check_form, scorer
 from service.requests import Query
 from service.usecases import jobs
-from service.usecases.jobs import job_window, view_job
 from service.usecases.runs import Shown
 from treescore.core.params import Json
 from treescore.core.scores import flat_values, member_at
@@ -116,7 +114,7 @@ def get_items(job_id: str) -> Response:
     query, _ = answers.query(ItemsQuery, file=True)
     form = query.format or "json"
     page = jobs.job_items(calls.context(), scorer(), job_id, query)
-    return finished(download(item_page(page, form), f"{query.system}.{query.metric}.{form}"))
+    return finished(download(calls.item_page(page, form), f"{query.system}.{query.metric}.{form}"))
 
 
 def _job_address(job_id: str) -> str:
@@ -220,18 +218,18 @@ MEMBERS = ("system", "differs_from", "wrong", "label", "q", "order")
 def show_job_sentence(job: str) -> Response:
     """Show one sentence of a job, by default the first of those that are asked for."""
     caller = scorer()
-    document = view_job(calls.context(), caller, job).document
+    document = jobs.view_job(calls.context(), caller, job).document
     results = cast("Results | None", document["results"])  # those of a check have no systems
     scored = () if results is None else results.get("systems", ())
     systems = [system["name"] for system in scored]
     metrics = [each["signature"]["metric"] for system in scored for each in system["metrics"].values()]
     query = _job_trees_query(systems or [UNKNOWN])
-    found = job_window(calls.context(), caller, job, query)
+    found = jobs.job_window(calls.context(), caller, job, query)
     members = members_of(query, MEMBERS)
     beside = None
     if query.differs_from is not None and found.current is not None:
         other = replace(query, system=query.differs_from, differs_from=None, item=found.current["item"])
-        tree = job_window(calls.context(), caller, job, other).current
+        tree = jobs.job_window(calls.context(), caller, job, other).current
         beside = None if tree is None else picture_of(tree, f"Sentence {tree['item']}", "other")
     return answers.page(
         "job_sentences.html", job=document, systems=systems, beside=beside,
@@ -242,7 +240,7 @@ def show_job_sentence(job: str) -> Response:
 @sentences_blueprint.get("/picture.svg")
 def show_job_picture(job: str) -> Response:
     """Show the picture of one sentence of a job as a file."""
-    return picture_file(job_window(calls.context(), scorer(), job, _job_trees_query([])), job)
+    return picture_file(jobs.job_window(calls.context(), scorer(), job, _job_trees_query([])), job)
 
 
 def _job_trees_query(systems: Sequence[str]) -> JobTreesQuery:

@@ -441,9 +441,7 @@ def picture_file(found: Window, name: str) -> Response:
     return export(Shown(None, svg.encode(), content_type=SVG), f"{name}-{item}.svg")
 
 
-def _beside(
-    caller: Caller, against: str, query: SubmissionTreesQuery, found: Window
-) -> list[Picture]:  # fmt: skip
+def _beside(caller: Caller, against: str, query: SubmissionTreesQuery, found: Window) -> list[Picture]:
     """Return the pictures of the other submission in the sentence that is looked at."""
     if found.current is None:
         return []
@@ -454,7 +452,7 @@ def _beside(
 
 def _wrong_expressions(
     caller: Caller, submission: str, spec: Spec, part: str | None, tree: Tree
-) -> list[frozenset[str]] | None:  # fmt: skip
+) -> list[frozenset[str]] | None:
     """Return the numbers of the words of the output's expressions that are wrong; None where no metric shows that."""
     compared = [entry.key for entry in spec.entries if entry.name == "mwe" and not entry.steps]
     if not compared:

@@ -10,7 +10,6 @@ from typing import cast
 
 from flask import Response, request
 
-from service.api import answers as api_answers
 from service.api import calls
 from service.caller import Caller
 from service.context import LruCache
@@ -194,7 +193,7 @@ def join(secret: str) -> Response:
     given = {"invite": secret, **{name: request.form.get(name, "") for name in ("id", "name", "contact")}}
     caller = visitors.visitor().caller
     team = teams.join(context, caller, calls.loaded(JoinRequest, given))
-    return api_answers.unstored(answers.page("join.html", invite=None, secret=secret, team=team))
+    return answers.page("join.html", invite=None, secret=secret, team=team)
 
 
 PAGES = (

@@ -13,18 +13,8 @@ from service.api import calls
 from service.caller import Caller
 from service.contract import submissions as contract
 from service.errors import BadRequest, Conflict, Gone, NotFound
-from service.pages import answers
+from service.pages import answers, figures
 from service.pages.answers import download
-from service.pages.figures import (
-    TOGETHER,
-    NamedScore,
-    ScoreFigures,
-    ScoreNames,
-    benchmark_document,
-    is_open,
-    score_label,
-    state_of,
-)
 from service.pages.visitors import member, sender, visitor
 from service.policy.gate import LEVELS, Level
 from service.requests import LINKS, MACRO, POOLED
@@ -56,7 +46,7 @@ class ScoreRow(NamedTuple):
 
 
 def rows_of(
-    scores: contract.SubmissionScores, columns: Sequence[NamedScore], parts: Iterable[str], sent: Iterable[str]
+    scores: contract.SubmissionScores, columns: Sequence[figures.NamedScore], parts: Iterable[str], sent: Iterable[str]
 ) -> list[ScoreRow]:
     """Return a row for all parts together where there are several, then one for each part.
 
@@ -67,7 +57,7 @@ def rows_of(
         sent: parts that the submission has an output of.
     """
     known, outputs = list(parts), set(sent)
-    rows = [_score_row(scores, columns, name, label, "") for name, label in TOGETHER.items() if len(known) > 1]
+    rows = [_score_row(scores, columns, name, label, "") for name, label in figures.TOGETHER.items() if len(known) > 1]
     for part in known:
         state = scores["parts"].get(part)
         failed = state is not None and state["failure"] is not None
@@ -80,34 +70,30 @@ def counts_of(scores: contract.SubmissionScores, metric: str, part: str) -> list
     """Return the counts of a part under a metric, where they are shown."""
     whole: Mapping[str, Any] = scores["metrics"].get(metric) or {}
     of_part = (whole.get("parts") or {}).get(part) or (whole if not whole.get("parts") else {})
-    return [(score_label(name), value) for name, value in flat_values(of_part.get("counts") or {})]
+    return [(figures.score_label(name), value) for name, value in flat_values(of_part.get("counts") or {})]
 
 
-def slices_table(names: ScoreNames, metric: str, slices: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+def slices_table(names: figures.ScoreNames, metric: str, slices: Sequence[Mapping[str, Any]]) -> dict[str, object]:
     """Return heads and rows of the slices of a grouping, and how many are left out."""
     scores = list(dict.fromkeys(name for row in slices for name, _ in flat_values(row["scores"])))
     counts = list(dict.fromkeys(name for row in slices for name, _ in flat_values(row["counts"])))
-    figures = {name: _figures(names, f"{metric}.{name}") for name in scores}
+    known = {name: names(f"{metric}.{name}") for name in scores}
+    # those that only slices have are shares
+    written = {name: each.figures if each.doc else figures.ScoreFigures(share=True) for name, each in known.items()}
     rows = [
         (
             str(row["value"]),
-            [figures[name].value(member_at(row["scores"], name)) for name in scores],
+            [written[name].value(member_at(row["scores"], name)) for name in scores],
             [member_at(row["counts"], name) for name in counts],
         )
         for row in slices[:MOST_SLICES]
     ]
     return {
-        "scores": [score_label(name) for name in scores],
-        "counts": [score_label(name) for name in counts],
+        "scores": [figures.score_label(name) for name in scores],
+        "counts": [figures.score_label(name) for name in counts],
         "rows": rows,
         "left": max(0, len(slices) - MOST_SLICES),
     }
-
-
-def _figures(names: ScoreNames, address: str) -> ScoreFigures:
-    """Return what writes a slice's score; those that only slices have are shares."""
-    known = names(address)
-    return known.figures if known.doc else ScoreFigures(share=True)
 
 
 def _addresses(metrics: Mapping[str, Any]) -> Iterable[str]:
@@ -119,7 +105,7 @@ def _addresses(metrics: Mapping[str, Any]) -> Iterable[str]:
 
 def _score_row(
     scores: contract.SubmissionScores,
-    columns: Sequence[NamedScore],
+    columns: Sequence[figures.NamedScore],
     name: str,
     label: str,
     note: str,
@@ -141,12 +127,12 @@ def _figure(metrics: Mapping[str, Any], address: str, name: str, *, alone: bool)
         return None, None
     if name == MACRO:
         return member_at(metric.get("macro"), score), member_at(metric.get("macro_ci95"), score)
-    figures = metric if name == POOLED else (metric.get("parts") or {}).get(name)
-    if figures is None and alone:
-        figures = metric
-    if figures is None:
+    found = metric if name == POOLED else (metric.get("parts") or {}).get(name)
+    if found is None and alone:
+        found = metric
+    if found is None:
         return None, None
-    return member_at(figures.get("scores"), score), member_at(figures.get("ci95"), score)
+    return member_at(found.get("scores"), score), member_at(found.get("ci95"), score)
 
 
 blueprint = answers.pages("submission", "/s/<submission>")
@@ -203,7 +189,7 @@ def change_submission(submission: str) -> Response:
         if asked == "edit":
             values["kept"] = {name: request.form.get(name, "") for name in FIELDS}
         return answers.refused("submission.html", error, **values)
-    return answers.go_to(_submission_address(submission))
+    return answers.go_to(f"/s/{quote(submission, safe='')}")
 
 
 @blueprint.get("/delete")
@@ -232,7 +218,7 @@ def get_output(submission: str) -> Response:
     query, _ = answers.query(contract.OutputQuery)
     view = submissions.submission_output(calls.context(), caller, submission, query.part)
     document = submissions.view_submission(calls.context(), caller, submission).document
-    spec = stored_spec(benchmark_document(caller, document["benchmark"]))
+    spec = stored_spec(figures.benchmark_document(caller, document["benchmark"]))
     suffix = ".json" if spec.format.format.fields else next(iter(spec.format.format.suffixes), ".txt")
     name = query.part or next(iter(document["outputs"] or ()), submission)
     return download(answers.sent(view), f"{name}{suffix}")
@@ -261,10 +247,6 @@ def _fields(document: contract.Submission) -> dict[str, str]:
     return {"name": document["name"], "notes": document["notes"] or "", **links}
 
 
-def _submission_address(submission: str) -> str:
-    return f"/s/{quote(submission, safe='')}"
-
-
 def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live: bool = False) -> dict[str, Any]:
     """Return what the templates of a submission show.
 
@@ -275,18 +257,18 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     """
     context = calls.context()
     document = view.document
-    benchmark = benchmark_document(caller, document["benchmark"])
+    benchmark = figures.benchmark_document(caller, document["benchmark"])
     level = benchmarks.level_of(context, caller, document["benchmark"])
-    state = state_of(benchmark, context.now())
+    state = figures.state_of(benchmark, context.now())
     step = benchmark["rounding"] if level == "rounded" else None
-    names = ScoreNames(benchmark, step, rounded=LEVELS[level] <= Level.SCORES)
+    names = figures.ScoreNames(benchmark, step, rounded=LEVELS[level] <= Level.SCORES)
     query, own = (
         (contract.SubmissionSlicesQuery(), {}) if live else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES)
     )
     values: dict[str, Any] = {
         "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
-        "may_change": visitor().caller.allowed("submit"), "state": state, "open": is_open(state),
-        "acts": is_open(state) or caller.organiser, "chooses": benchmark["leaderboard"]["pick"] == "chosen",
+        "may_change": visitor().caller.allowed("submit"), "state": state, "open": figures.is_open(state),
+        "acts": figures.is_open(state) or caller.organiser, "chooses": benchmark["leaderboard"]["pick"] == "chosen",
         "problem": None, "links": LINKS, "kept": _fields(document),
         "columns": (), "rows": (), "left": 0, "every": False, "sliced": None, "live": live, "quota": document["quota"],
     }  # fmt: skip
@@ -315,7 +297,7 @@ def _sliced(
     caller: Caller,
     document: contract.Submission,
     scores: contract.SubmissionScores,
-    names: ScoreNames,
+    names: figures.ScoreNames,
     query: contract.SubmissionSlicesQuery,
 ) -> dict[str, object] | None:
     """Return counts and slices of a part; None where nothing is kept and nothing was asked for.
