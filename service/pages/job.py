@@ -16,7 +16,9 @@ from flask import Response, request
 
 from service.api import calls
 from service.caller import Caller
-from service.contract.jobs import ComparisonsQuery, ItemsQuery, Job, JobTreesQuery, Results
+from service.contract.common import Failure
+from service.contract.comparisons import Comparison
+from service.contract.jobs import ComparisonsQuery, ItemsQuery, Job, JobTreesQuery, MetricResult, Results, SystemResult
 from service.errors import BadRequest, Conflict
 from service.pages import answers
 from service.pages.answers import EXPORT_NAMES, download, finished
@@ -136,7 +138,7 @@ def _job_values(caller: Caller, view: Shown[Job], *, live: bool = False) -> dict
         "job": document, "version": view.etag, "final": view.final, "problem": None, "exports": EXPORTS,
         "may_change": not caller.anonymous or KEY_COOKIE in request.cookies, "most_items": MOST_ITEMS,
         "unsigned": caller.anonymous, "columns": (), "rows": (), "notes": (), "left": 0, "every": every, "compared": (),
-        "errors": _placed(document.get("failure")), "metrics": (),
+        "errors": _placed(document["failure"]), "metrics": (),
     }  # fmt: skip
     found = cast("Results | None", document["results"])  # those of a check have no systems
     if found is None or not found.get("systems"):
@@ -154,10 +156,10 @@ def _job_values(caller: Caller, view: Shown[Job], *, live: bool = False) -> dict
     }  # fmt: skip
 
 
-def _placed(failure: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def _placed(failure: Failure | None) -> list[Mapping[str, object]]:
     """Return the errors of a failure with the file that each is in."""
-    placed = []
-    for error in (failure or {}).get("errors", ()):
+    placed: list[Mapping[str, object]] = []
+    for error in () if failure is None else failure["errors"]:
         steps = error.get("pointer", "").split("/")
         file = "gold" if steps[1:2] == ["gold"] else ""
         if steps[1:2] == ["systems"] and steps[2:3] and steps[2].isdecimal():
@@ -166,7 +168,7 @@ def _placed(failure: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     return placed
 
 
-def _scoring(metrics: Mapping[str, Any]) -> dict[str, Json]:
+def _scoring(metrics: Mapping[str, MetricResult]) -> dict[str, Json]:
     """Return the scoring configuration that the signatures of a system's metrics tell."""
     signatures = {key: metric["signature"] for key, metric in metrics.items()}
     return {
@@ -177,7 +179,7 @@ def _scoring(metrics: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def _system_row(
-    system: Mapping[str, Any], columns: Sequence[NamedScore], comparisons: Sequence[Mapping[str, Any]]
+    system: SystemResult, columns: Sequence[NamedScore], comparisons: Sequence[Comparison]
 ) -> dict[str, object]:
     cells = []
     for column in columns:
@@ -188,7 +190,7 @@ def _system_row(
     return {"name": system["name"], "cells": cells, "interval": columns[0].figures.interval(*bounds(own))}
 
 
-def _job_comparison(comparison: Mapping[str, Any], names: ScoreNames) -> dict[str, object]:
+def _job_comparison(comparison: Comparison, names: ScoreNames) -> dict[str, object]:
     """Return one score's comparison as the page shows it."""
     score = names(comparison["score"])
     alpha = comparison["alpha"]
