@@ -366,7 +366,8 @@ Content: TypeAlias = Any
 """A type of service.contract, which is JSON; or a media type, whose body is text."""
 
 
-class Answer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Answer:
     """An answer of an operation.
 
     Attributes:
