@@ -24,7 +24,7 @@ from service.api.middleware import IN_JSON, note_of, placed
 from service.context import LruCache
 from service.errors import SOON, TYPES, ServiceError, error_document, type_of_status
 from service.store.packing import pack
-from service.usecases.runs import JSON_TYPE, Page, View, json_view
+from service.usecases.runs import JSON_TYPE, Page, Shown
 
 PLAIN, GZIP, ZSTD = "", "gzip", "zstd"
 ANSWER_CODINGS = (ZSTD, GZIP, PLAIN)
@@ -108,7 +108,7 @@ class CodedBodies:
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._bodies = LruCache[bytes](most_bytes, len)
 
-    def choose(self, view: View, codings: tuple[str, ...]) -> str:
+    def choose(self, view: Shown[object], codings: tuple[str, ...]) -> str:
         """Return the coding to send a view in, the best that is worth it. What only refuses gets the plain body."""
         for coding in codings:
             if coding == PLAIN or (coding == ZSTD and view.packed):
@@ -118,7 +118,7 @@ class CodedBodies:
                 return coding
         return PLAIN
 
-    def body(self, view: View, coding: str) -> bytes:
+    def body(self, view: Shown[object], coding: str) -> bytes:
         """Return the body of a view in a coding: as it is stored, as it was made before, or made now."""
         if (coding == ZSTD) == view.packed and coding != GZIP:
             return view.content
@@ -126,12 +126,7 @@ class CodedBodies:
             return view.body
         if view.weak:
             return _coded(view.body, coding)
-        tag = tag_of(view.etag, coding)
-        body = self._bodies.get(tag)
-        if body is None:
-            body = _coded(view.body, coding)
-            self._bodies.put(tag, body)
-        return body
+        return self._bodies.get_or_make(tag_of(view.etag, coding), lambda: _coded(view.body, coding))
 
 
 CODED = "treescore.codings"
@@ -171,7 +166,7 @@ def asked_of(environ: Mapping[str, Any]) -> Asked:
     return Asked(codings, environ.get("HTTP_IF_NONE_MATCH"), "HTTP_AUTHORIZATION" not in environ)
 
 
-def conditional(view: View, wait: int | None = None, kind: Kind = Kind.OWN) -> Response:
+def conditional(view: Shown[object], wait: int | None = None, kind: Kind = Kind.OWN) -> Response:
     """Return 200 with the body in a coding that the client accepts, or 304 if it has the body."""
     asked = asked_of(request.environ)
     headers = Headers([("Vary", str(kind))])
@@ -197,35 +192,24 @@ def conditional(view: View, wait: int | None = None, kind: Kind = Kind.OWN) -> R
     return Response(coded.body(sent, coding), 200, headers, content_type=view.content_type)
 
 
-def _placed_view(view: View) -> View:
+def _placed_view(view: Shown[object]) -> Shown[object]:
     """Return a view as it is sent, which this process keeps under another name than where the service is elsewhere."""
     prefix = request.script_root
     if not prefix or view.content_type != JSON_TYPE:
         return view
     body = _placed_json(view.body)
-    return view if body == view.body else view._replace(content=body, packed=False, etag=view.etag + prefix)
+    return view if body == view.body else Shown(None, body, view.etag + prefix, content_type=JSON_TYPE)
 
 
 def _placed_json(body: bytes) -> bytes:
     return placed(IN_JSON, body, request.script_root)
 
 
-def plain(view: View, status: int = 200) -> Response:
+def plain(view: Shown[object], status: int = 200) -> Response:
     """Return the body with its validator."""
     response = Response(_placed_view(view).body, status, content_type=view.content_type)
     response.headers.add("ETag", f'"{view.etag}"')
     return response
-
-
-def accepted(view: View, location: str, wait: int | None, *, repeated: bool) -> Response:
-    """Return 201 if the work is done, else 202."""
-    response = plain(view, 201 if view.final else 202)
-    return _made_response(response, view, location, wait, repeated=repeated)
-
-
-def created(view: View, location: str, wait: int | None, *, repeated: bool) -> Response:
-    """Return 201: the resource exists, even if work on it is not finished."""
-    return _made_response(plain(view, 201), view, location, wait, repeated=repeated)
 
 
 def secret(document: Mapping[str, object], location: str) -> Response:
@@ -266,8 +250,8 @@ def unstored(response: Response) -> Response:
 
 def page(shown: Page, name: str = "cursor", kind: Kind = Kind.OWN) -> Response:
     """Return a page of a list, with `next` in the body and as a link with the parameter `name`."""
-    view = json_view({"items": list(shown.items), "next": shown.next})
-    return linked(conditional(view, kind=kind), shown.next, name)
+    document = {"items": list(shown.items), "next": shown.next}
+    return linked(conditional(Shown(document), kind=kind), shown.next, name)
 
 
 def linked(response: Response, cursor: str | None, name: str = "cursor") -> Response:
@@ -275,17 +259,6 @@ def linked(response: Response, cursor: str | None, name: str = "cursor") -> Resp
     if cursor is not None:
         arguments = {**request.args, name: cursor}
         response.headers["Link"] = f'<{request.path}?{urlencode(arguments)}>; rel="next"'
-    return response
-
-
-def _made_response(response: Response, view: View, location: str, wait: int | None, *, repeated: bool) -> Response:
-    response.headers["Location"] = location
-    if repeated:
-        response.headers["Idempotent-Replayed"] = "true"
-    if wait is not None:
-        response.headers["Preference-Applied"] = f"wait={wait}"
-    if not view.final:
-        response.headers.update(SOON)
     return response
 
 
@@ -297,8 +270,14 @@ _DETAILS = {
 _FAULT = "The service failed and has logged the fault. Retry; if it fails again, report `instance`."
 
 
-def of_service_error(error: ServiceError, **more: object) -> Response:
-    """Return the answer to a ServiceError, with more members of its document."""
+class ProblemResponse(Response):
+    """An answer that says what is wrong; pages show its document."""
+
+    problem: Mapping[str, object]
+
+
+def problem_of(error: ServiceError, **more: object) -> dict[str, object]:
+    """Return the problem document of an error, with more members."""
     document: dict[str, object] = {
         "type": f"/problems/{error.type_slug}",
         "title": error.type_title,
@@ -310,10 +289,15 @@ def of_service_error(error: ServiceError, **more: object) -> Response:
         # the caller sent the text that the errors quote; errors in stored gold are no ServiceError
         document["errors"] = [error_document(problem, gold_visible=False) for problem in error.problems]
         document["errors_total"] = error.total
-    return _problem(document, error.headers)
+    return document
 
 
-def of_http_error(error: HTTPException) -> Response:
+def of_service_error(error: ServiceError, **more: object) -> ProblemResponse:
+    """Return the answer to a ServiceError, with more members of its document."""
+    return _problem(problem_of(error, **more), error.headers)
+
+
+def of_http_error(error: HTTPException) -> ProblemResponse:
     """Return the answer to an error of the framework: address, method, request line."""
     status = error.code or 500
     slug = type_of_status(status)
@@ -327,15 +311,17 @@ def of_http_error(error: HTTPException) -> Response:
     return _problem(document, headers)
 
 
-def of_fault() -> Response:
+def of_fault() -> ProblemResponse:
     """Return the answer to an internal error, which tells nothing of its cause."""
     return of_service_error(ServiceError(_FAULT))
 
 
-def _problem(document: Mapping[str, object], headers: Mapping[str, str]) -> Response:
+def _problem(document: Mapping[str, object], headers: Mapping[str, str]) -> ProblemResponse:
     """Return a problem document as a response, with the request's id."""
-    body = orjson.dumps({**document, "instance": f"urn:request:{note_of(request.environ).id}"})
-    response = Response(_placed_json(body), str(document["status"]), content_type=PROBLEM_JSON)
+    problem = {**document, "instance": f"urn:request:{note_of(request.environ).id}"}
+    body = _placed_json(orjson.dumps(problem))
+    response = ProblemResponse(body, str(document["status"]), content_type=PROBLEM_JSON)
+    response.problem = problem
     response.headers.extend(headers)
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -10,47 +10,25 @@ from flask import Blueprint, Request, Response, request
 
 from service.api import answers, bodies, calls
 from service.api.answers import plain_tags
-from service.api.asks import Body, answer, asks, publishes
 from service.api.bodies import JSON
+from service.api.calls import Body, answer, asks, publishes
 from service.caller import Caller
 from service.config import Config
+from service.contract import access
+from service.contract import benchmarks as contract
 from service.contract.access import (
     Delivery,
     Event,
     EventsQuery,
-    Invite,
-    InviteRequest,
-    JoinedTeam,
-    JoinRequest,
-    NewInvite,
-    NewTeam,
-    NewTeamOrTeams,
     NewToken,
     NewWebhook,
-    Team,
-    TeamOrTeams,
-    TeamRequest,
-    TeamsRequest,
     Token,
     TokenRequest,
     Webhook,
     WebhookRequest,
 )
-from service.contract.benchmarks import (
-    Analytics,
-    AnalyticsQuery,
-    Benchmark,
-    BenchmarkChanges,
-    BenchmarkRequest,
-    BenchmarksQuery,
-    Revision,
-    RevisionDifference,
-    RevisionRequest,
-    TeamFitting,
-)
 from service.contract.common import PageQuery, TextsByName
-from service.contract.derive import Page, schema_of
-from service.contract.fields import load
+from service.contract.derive import Page
 from service.errors import NotFound
 from service.requests import Query
 from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
@@ -63,17 +41,16 @@ blueprint = Blueprint("benchmarks", __name__, url_prefix="/v1/benchmarks")
 
 @blueprint.post("")
 @asks(
-    None,
     answer(
         "The benchmark is stored; a worker has checked its gold or will check it.",
-        Benchmark,
+        contract.Benchmark,
         status=201,
         headers="RetryAfterUnfinished",
         examples={"dependencies": "BenchmarkAnswer"},
     ),
     scopes=("organise",),
     also="scope wait keyed makes tagged",
-    body=Body(json=BenchmarkRequest, form="BenchmarkForm", examples={"dependencies": "BenchmarkRequest"}),
+    body=Body(json=contract.BenchmarkRequest, form="BenchmarkForm", examples={"dependencies": "BenchmarkRequest"}),
 )
 def create_benchmark(caller: Caller) -> Response:
     r"""Create a benchmark.
@@ -88,16 +65,16 @@ def create_benchmark(caller: Caller) -> Response:
              -F en=@en.conllu -F de=@de.conllu -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8000/v1/benchmarks
     """
     context = calls.context()
-    body = calls.parts_body(schema_of(BenchmarkRequest), "parts", "gold")
+    body = calls.parts_body(contract.BenchmarkRequest, "parts", "gold")
     slug, new = benchmarks.create_benchmark(context, caller, body, calls.idempotency_key(body))
-    wait = calls.wait_seconds()
-    view = benchmarks.wait_for_benchmark(context, caller, slug, wait or 0)
-    return answers.created(view, f"/v1/benchmarks/{slug}", wait, repeated=not new)
+    location = f"/v1/benchmarks/{slug}"
+    wait_for = benchmarks.wait_for_benchmark
+    return calls.made(wait_for, caller, slug, location=location, repeated=not new, status=201)
 
 
 @blueprint.get("")
-@asks(BenchmarksQuery, answer("A page of benchmarks.", Page[Benchmark]), also="page")
-def list_benchmarks(caller: Caller, query: BenchmarksQuery) -> Response:
+@asks(answer("A page of benchmarks.", Page[contract.Benchmark]), also="page")
+def list_benchmarks(caller: Caller, query: contract.BenchmarksQuery) -> Response:
     """List the benchmarks, by id.
 
     Members that only organisers may see are null for other callers.
@@ -106,40 +83,35 @@ def list_benchmarks(caller: Caller, query: BenchmarksQuery) -> Response:
 
 
 @blueprint.get("/<benchmark>")
-@asks(None, answer("The benchmark.", Benchmark), also="kept poll")
+@asks(answer("The benchmark.", contract.Benchmark), also="kept poll")
 def get_benchmark(caller: Caller, benchmark: str) -> Response:
     """Get a benchmark.
 
     With `Prefer: wait` it answers when no revision is being checked. Members that only organisers may see are null for
     other callers.
     """
-    context = calls.context()
-    return calls.polled(
-        lambda: benchmarks.view_benchmark(context, caller, benchmark),
-        lambda seconds, known: benchmarks.wait_for_benchmark(context, caller, benchmark, seconds, known),
-    )
+    return calls.polled(benchmarks.view_benchmark, benchmarks.wait_for_benchmark, caller, benchmark)
 
 
 @blueprint.patch("/<benchmark>")
 @asks(
-    None,
-    answer("The changed benchmark.", Benchmark),
+    answer("The changed benchmark.", contract.Benchmark),
     scopes=("organise",),
     also="scope kept matched tagged",
-    body=Body(json=BenchmarkChanges, examples={"closing": "ClosingChange"}),
+    body=Body(json=contract.BenchmarkChanges, examples={"closing": "ClosingChange"}),
 )
 def patch_benchmark(caller: Caller, benchmark: str) -> Response:
     """Change the settings of a benchmark that change no score.
 
     Members of `quota`, `leaderboard` and `about` are merged. Gold, format and metrics change with a new revision.
     """
-    changes = calls.body(schema_of(BenchmarkChanges))
+    changes = calls.body(contract.BenchmarkChanges)
     if_match = plain_tags(request.headers.get("If-Match"))
     return answers.plain(benchmarks.patch_benchmark(calls.context(), caller, benchmark, changes, if_match))
 
 
 @blueprint.delete("/<benchmark>")
-@asks(None, scopes=("organise",), also="scope kept conflict erases")
+@asks(scopes=("organise",), also="scope kept conflict erases")
 def delete_benchmark(caller: Caller, benchmark: str) -> Response:
     """Delete a benchmark that has no submissions.
 
@@ -150,9 +122,7 @@ def delete_benchmark(caller: Caller, benchmark: str) -> Response:
 
 
 @blueprint.get("/<benchmark>/parts/<part>/input")
-@asks(
-    None, answer("One text; an object of texts for a format of several texts.", "text/plain", TextsByName), also="kept"
-)
+@asks(answer("One text; an object of texts for a format of several texts.", "text/plain", TextsByName), also="kept")
 def get_part_input(caller: Caller, benchmark: str, part: str) -> Response:
     """Get the words of a part without annotation.
 
@@ -162,8 +132,8 @@ def get_part_input(caller: Caller, benchmark: str, part: str) -> Response:
 
 
 @blueprint.get("/<benchmark>/analytics")
-@asks(AnalyticsQuery, answer("The numbers.", Analytics), scopes=("organise",), also="scope kept")
-def get_analytics(caller: Caller, query: AnalyticsQuery, benchmark: str) -> Response:
+@asks(answer("The numbers.", contract.Analytics), scopes=("organise",), also="scope kept")
+def get_analytics(caller: Caller, query: contract.AnalyticsQuery, benchmark: str) -> Response:
     """Get numbers of submissions, failures and waiting times of the last days.
 
     For organisers. Days are UTC days. Deleted submissions count. At most the newest 20,000 submissions are counted;
@@ -174,8 +144,7 @@ def get_analytics(caller: Caller, query: AnalyticsQuery, benchmark: str) -> Resp
 
 @blueprint.get("/<benchmark>/fitting")
 @asks(
-    PageQuery,
-    answer("A page of teams.", Page[TeamFitting]),
+    answer("A page of teams.", Page[contract.TeamFitting]),
     scopes=("organise",),
     also="scope kept page conflict invalid",
 )
@@ -195,17 +164,16 @@ revision_blueprint = Blueprint("revisions", __name__, url_prefix="/v1/benchmarks
 
 @revision_blueprint.post("")
 @asks(
-    None,
     answer(
         "The revision is active, ready or failed within the wait.",
-        Revision,
+        contract.Revision,
         status=201,
         examples={"fix": "RevisionAnswer"},
     ),
-    answer("The revision is stored and being checked.", Revision, status=202),
+    answer("The revision is stored and being checked.", contract.Revision, status=202),
     scopes=("organise",),
     also="scope kept wait keyed makes tagged",
-    body=Body(json=RevisionRequest, form="RevisionForm", examples={"fix": "RevisionRequest"}),
+    body=Body(json=contract.RevisionRequest, form="RevisionForm", examples={"fix": "RevisionRequest"}),
 )
 def create_revision(caller: Caller, benchmark: str) -> Response:
     """Create a revision with changed gold or metrics.
@@ -215,15 +183,14 @@ def create_revision(caller: Caller, benchmark: str) -> Response:
     as for a new benchmark.
     """
     context = calls.context()
-    body = calls.parts_body(schema_of(RevisionRequest), "parts", "gold")
+    body = calls.parts_body(contract.RevisionRequest, "parts", "gold")
     number, new = revisions.create_revision(context, caller, benchmark, body, calls.idempotency_key(body))
-    wait = calls.wait_seconds()
-    view = revisions.wait_for_revision(context, caller, benchmark, number, wait or 0)
-    return answers.accepted(view, f"/v1/benchmarks/{benchmark}/revisions/{number}", wait, repeated=not new)
+    location = f"/v1/benchmarks/{benchmark}/revisions/{number}"
+    return calls.made(revisions.wait_for_revision, caller, benchmark, number, location=location, repeated=not new)
 
 
 @revision_blueprint.get("")
-@asks(PageQuery, answer("A page of revisions.", Page[Revision]), also="kept page invalid")
+@asks(answer("A page of revisions.", Page[contract.Revision]), also="kept page invalid")
 def list_revisions(caller: Caller, query: PageQuery, benchmark: str) -> Response:
     """List the revisions of a benchmark, newest first.
 
@@ -233,21 +200,18 @@ def list_revisions(caller: Caller, query: PageQuery, benchmark: str) -> Response
 
 
 @revision_blueprint.get("/<number>")
-@asks(None, answer("The revision.", Revision), also="kept poll")
+@asks(answer("The revision.", contract.Revision), also="kept poll")
 def get_revision(caller: Caller, benchmark: str, number: str) -> Response:
     """Get a revision.
 
     With `Prefer: wait` it answers when the revision has been checked and all submissions are scored.
     """
-    context, which = calls.context(), _number(benchmark, number)
-    return calls.polled(
-        lambda: revisions.view_revision(context, caller, benchmark, which),
-        lambda seconds, known: revisions.wait_for_revision(context, caller, benchmark, which, seconds, known),
-    )
+    which = _number(benchmark, number)
+    return calls.polled(revisions.view_revision, revisions.wait_for_revision, caller, benchmark, which)
 
 
 @revision_blueprint.get("/<number>/difference")
-@asks(None, answer("The difference.", RevisionDifference), also="kept")
+@asks(answer("The difference.", contract.RevisionDifference), also="kept")
 def get_revision_difference(caller: Caller, benchmark: str, number: str) -> Response:
     """Get what a revision changes, and who moves.
 
@@ -267,7 +231,7 @@ def _number(benchmark: str, given: str) -> int:
 CSV = "text/csv"
 
 
-def read_teams(request: Request, config: Config) -> TeamRequest | TeamsRequest:
+def read_teams(request: Request, config: Config) -> access.TeamRequest | access.TeamsRequest:
     """Return the team of a request, or the teams.
 
     Raises:
@@ -279,8 +243,8 @@ def read_teams(request: Request, config: Config) -> TeamRequest | TeamsRequest:
         return load_teams(body, config.max_problems)
     value = bodies.parse_json(body, config)
     if isinstance(value, dict) and "teams" in value:
-        return load(schema_of(TeamsRequest), value, config.max_problems)
-    return load(schema_of(TeamRequest), value, config.max_problems)
+        return calls.loaded(access.TeamsRequest, value)
+    return calls.loaded(access.TeamRequest, value)
 
 
 team_blueprint = Blueprint("teams", __name__, url_prefix="/v1/benchmarks/<benchmark>/teams")
@@ -288,17 +252,16 @@ team_blueprint = Blueprint("teams", __name__, url_prefix="/v1/benchmarks/<benchm
 
 @team_blueprint.post("")
 @asks(
-    None,
     answer(
         "The team and its token, or the teams with theirs.",
-        NewTeamOrTeams,
+        access.NewTeamOrTeams,
         "text/csv",
         status=201,
         examples={"lyon": "TeamAnswer"},
     ),
     scopes=("organise",),
     also="scope kept makes conflict",
-    body=Body(json=TeamOrTeams, texts=["text/csv"], examples={"lyon": "TeamRequest", "several": "TeamsRequest"}),
+    body=Body(json=access.TeamOrTeams, texts=["text/csv"], examples={"lyon": "TeamRequest", "several": "TeamsRequest"}),
 )
 def create_team(caller: Caller, benchmark: str) -> Response:
     r"""Create a team, or up to 1,000 at once.
@@ -314,7 +277,7 @@ def create_team(caller: Caller, benchmark: str) -> Response:
     """
     context, here = calls.context(), f"/v1/benchmarks/{benchmark}/teams"
     asked = read_teams(request, context.config)
-    if isinstance(asked, TeamRequest):
+    if isinstance(asked, access.TeamRequest):
         team = teams.create_team(context, caller, benchmark, asked)
         return answers.secret(team, f"{here}/{team['id']}")
     made = teams.create_teams(context, caller, benchmark, asked)
@@ -324,7 +287,7 @@ def create_team(caller: Caller, benchmark: str) -> Response:
 
 
 @team_blueprint.get("")
-@asks(PageQuery, answer("A page of teams.", Page[Team]), scopes=("organise",), also="scope kept page")
+@asks(answer("A page of teams.", Page[access.Team]), scopes=("organise",), also="scope kept page")
 def list_teams(caller: Caller, query: PageQuery, benchmark: str) -> Response:
     """List the teams of a benchmark, by id.
 
@@ -334,7 +297,7 @@ def list_teams(caller: Caller, query: PageQuery, benchmark: str) -> Response:
 
 
 @team_blueprint.delete("/<team>")
-@asks(None, scopes=("organise",), also="scope kept erases")
+@asks(scopes=("organise",), also="scope kept erases")
 def erase_team(caller: Caller, benchmark: str, team: str) -> Response:
     """Delete the name and the outputs of a team.
 
@@ -345,7 +308,7 @@ def erase_team(caller: Caller, benchmark: str, team: str) -> Response:
 
 
 @team_blueprint.post("/<team>/token")
-@asks(None, answer("The team and its new token.", NewTeam, status=201), scopes=("organise",), also="scope kept makes")
+@asks(answer("The team and its new token.", access.NewTeam, status=201), scopes=("organise",), also="scope kept makes")
 def rotate_token(caller: Caller, benchmark: str, team: str) -> Response:
     """Replace the token of a team.
 
@@ -360,11 +323,10 @@ invite_blueprint = Blueprint("invites", __name__, url_prefix="/v1")
 
 @invite_blueprint.post("/benchmarks/<benchmark>/invites")
 @asks(
-    None,
-    answer("The invite and its secret.", NewInvite, status=201),
+    answer("The invite and its secret.", access.NewInvite, status=201),
     scopes=("organise",),
     also="scope kept makes",
-    body=Body(json=InviteRequest, examples={"call": "InviteRequest"}),
+    body=Body(json=access.InviteRequest, examples={"call": "InviteRequest"}),
 )
 def create_invite(caller: Caller, benchmark: str) -> Response:
     """Create an invite, with which strangers make teams of the benchmark.
@@ -373,12 +335,12 @@ def create_invite(caller: Caller, benchmark: str) -> Response:
     `teams_at_most` teams, and when the benchmark closes. The secret is shown only in this answer; the service keeps a
     hash.
     """
-    invite = teams.create_invite(calls.context(), caller, benchmark, calls.body(schema_of(InviteRequest)))
+    invite = teams.create_invite(calls.context(), caller, benchmark, calls.body(access.InviteRequest))
     return answers.secret(invite, f"/v1/benchmarks/{benchmark}/invites/{invite['id']}")
 
 
 @invite_blueprint.get("/benchmarks/<benchmark>/invites")
-@asks(PageQuery, answer("A page of invites.", Page[Invite]), scopes=("organise",), also="scope kept page")
+@asks(answer("A page of invites.", Page[access.Invite]), scopes=("organise",), also="scope kept page")
 def list_invites(caller: Caller, query: PageQuery, benchmark: str) -> Response:
     """List the invites of a benchmark, newest first.
 
@@ -388,7 +350,7 @@ def list_invites(caller: Caller, query: PageQuery, benchmark: str) -> Response:
 
 
 @invite_blueprint.delete("/benchmarks/<benchmark>/invites/<invite>")
-@asks(None, scopes=("organise",), also="scope kept erases")
+@asks(scopes=("organise",), also="scope kept erases")
 def delete_invite(caller: Caller, benchmark: str, invite: str) -> Response:
     """Withdraw an invite.
 
@@ -400,9 +362,9 @@ def delete_invite(caller: Caller, benchmark: str, invite: str) -> Response:
 
 @invite_blueprint.post("/join")
 @publishes(
-    answer("The team and its token.", JoinedTeam, status=201),
+    answer("The team and its token.", access.JoinedTeam, status=201),
     also="scope over conflict limited makes",
-    body=Body(json=JoinRequest, examples={"gent": "JoinRequest"}),
+    body=Body(json=access.JoinRequest, examples={"gent": "JoinRequest"}),
 )
 def join() -> Response:
     """Make a team with an invite.
@@ -415,7 +377,7 @@ def join() -> Response:
     """
     caller = calls.caller()
     calls.query(Query)
-    team = teams.join(calls.context(), caller, calls.body(schema_of(JoinRequest)))
+    team = teams.join(calls.context(), caller, calls.body(access.JoinRequest))
     return answers.secret(team, f"/v1/benchmarks/{team['benchmark']}/teams/{team['id']}")
 
 
@@ -424,7 +386,6 @@ token_blueprint = Blueprint("tokens", __name__, url_prefix="/v1/tokens")
 
 @token_blueprint.post("")
 @asks(
-    None,
     answer("The token.", NewToken, status=201),
     scopes=("organise",),
     also="scope makes",
@@ -435,12 +396,12 @@ def create_token(caller: Caller) -> Response:
 
     The secret of the token is shown only in this answer; the service keeps a hash.
     """
-    token = teams.create_token(calls.context(), caller, calls.body(schema_of(TokenRequest)))
+    token = teams.create_token(calls.context(), caller, calls.body(TokenRequest))
     return answers.secret(token, f"/v1/tokens/{token['id']}")
 
 
 @token_blueprint.get("")
-@asks(PageQuery, answer("A page of tokens.", Page[Token]), scopes=("organise",), also="scope page")
+@asks(answer("A page of tokens.", Page[Token]), scopes=("organise",), also="scope page")
 def list_tokens(caller: Caller, query: PageQuery) -> Response:
     """List all tokens, newest first.
 
@@ -450,7 +411,7 @@ def list_tokens(caller: Caller, query: PageQuery) -> Response:
 
 
 @token_blueprint.delete("/<token_id>")
-@asks(None, scopes=("organise",), also="scope found erases")
+@asks(scopes=("organise",), also="scope found erases")
 def revoke_token(caller: Caller, token_id: str) -> Response:
     """Revoke a token.
 
@@ -465,7 +426,6 @@ webhook_blueprint = Blueprint("webhooks", __name__, url_prefix="/v1/webhooks")
 
 @webhook_blueprint.post("")
 @asks(
-    None,
     answer("The webhook and its secret.", NewWebhook, status=201),
     scopes=("submit",),
     also="scope kept makes conflict limited",
@@ -476,12 +436,12 @@ def create_webhook(caller: Caller) -> Response:
 
     Events are sent as Standard Webhooks: thin, signed, at least once. The secret is shown only in this answer.
     """
-    webhook = events.create_webhook(calls.context(), caller, calls.body(schema_of(WebhookRequest)))
+    webhook = events.create_webhook(calls.context(), caller, calls.body(WebhookRequest))
     return answers.secret(webhook, f"/v1/webhooks/{webhook['id']}")
 
 
 @webhook_blueprint.get("")
-@asks(PageQuery, answer("A page of webhooks.", Page[Webhook]), scopes=("submit",), also="scope page")
+@asks(answer("A page of webhooks.", Page[Webhook]), scopes=("submit",), also="scope page")
 def list_webhooks(caller: Caller, query: PageQuery) -> Response:
     """List your webhooks, newest first.
 
@@ -491,7 +451,7 @@ def list_webhooks(caller: Caller, query: PageQuery) -> Response:
 
 
 @webhook_blueprint.delete("/<webhook>")
-@asks(None, scopes=("submit",), also="scope found erases limited")
+@asks(scopes=("submit",), also="scope found erases limited")
 def delete_webhook(caller: Caller, webhook: str) -> Response:
     """Delete a webhook.
 
@@ -502,7 +462,7 @@ def delete_webhook(caller: Caller, webhook: str) -> Response:
 
 
 @webhook_blueprint.post("/<webhook>/test")
-@asks(None, answer("The delivery of the test.", Delivery, status=202), scopes=("submit",), also="scope found conflict")
+@asks(answer("The delivery of the test.", Delivery, status=202), scopes=("submit",), also="scope found conflict")
 def test_webhook(caller: Caller, webhook: str) -> Response:
     """Send a test to a webhook.
 
@@ -514,7 +474,6 @@ def test_webhook(caller: Caller, webhook: str) -> Response:
 
 @webhook_blueprint.post("/<webhook>/rotate")
 @asks(
-    None,
     answer("The webhook and its new secret.", NewWebhook, status=201),
     scopes=("submit",),
     also="scope found makes limited",
@@ -529,7 +488,7 @@ def rotate_webhook(caller: Caller, webhook: str) -> Response:
 
 
 @webhook_blueprint.get("/<webhook>/deliveries")
-@asks(PageQuery, answer("A page of deliveries.", Page[Delivery]), scopes=("submit",), also="scope found page")
+@asks(answer("A page of deliveries.", Page[Delivery]), scopes=("submit",), also="scope found page")
 def list_deliveries(caller: Caller, query: PageQuery, webhook: str) -> Response:
     """List the deliveries of a webhook, newest first.
 
@@ -539,7 +498,7 @@ def list_deliveries(caller: Caller, query: PageQuery, webhook: str) -> Response:
 
 
 @webhook_blueprint.post("/<webhook>/deliveries/<delivery>/replay")
-@asks(None, answer("The new delivery.", Delivery, status=202), scopes=("submit",), also="scope found conflict")
+@asks(answer("The new delivery.", Delivery, status=202), scopes=("submit",), also="scope found conflict")
 def replay_delivery(caller: Caller, webhook: str, delivery: str) -> Response:
     """Deliver an event again.
 
@@ -553,7 +512,7 @@ event_blueprint = Blueprint("events", __name__, url_prefix="/v1/events")
 
 
 @event_blueprint.get("")
-@asks(EventsQuery, answer("A page of events.", Page[Event]), scopes=("submit", "read"), also="scope found page")
+@asks(answer("A page of events.", Page[Event]), scopes=("submit", "read"), also="scope found page")
 def list_events(caller: Caller, query: EventsQuery) -> Response:
     """List events, oldest first.
 

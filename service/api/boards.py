@@ -7,33 +7,15 @@ from dataclasses import replace
 from flask import Blueprint, Response
 
 from service.api import answers, calls
-from service.api.asks import Body, answer, asks, texts
-from service.api.calls import item_page
+from service.api.calls import Body, answer, asks, item_page, texts
 from service.caller import Caller
+from service.contract import comparisons as compared
+from service.contract import leaderboards as boards
 from service.contract.common import PageQuery
-from service.contract.comparisons import (
-    ComparisonQuery,
-    ComparisonRequest,
-    ComparisonSummary,
-    DifferingItem,
-    DifferingQuery,
-    SeriesComparison,
-    SeriesQuery,
-    StoredComparison,
-)
-from service.contract.derive import Page, schema_of
-from service.contract.leaderboards import (
-    SHEET_FORMATS,
-    BoardQuery,
-    Leaderboard,
-    LeaderboardQuery,
-    Matrix,
-    MatrixQuery,
-    ScoreLine,
-    ScoresQuery,
-)
+from service.contract.derive import Page
 from service.usecases import comparison_views, comparisons
 from service.usecases.boards import viewing
+from service.usecases.boards.viewing import Document, Sheet, sheet_view, wait_for_sheet
 from treescore.render.forms import FORMATS
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<benchmark>/leaderboard")
@@ -41,11 +23,10 @@ blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<bench
 
 @blueprint.get("")
 @asks(
-    LeaderboardQuery,
-    answer("The leaderboard.", Leaderboard, *texts(SHEET_FORMATS)),
+    answer("The leaderboard.", boards.Leaderboard, *texts(boards.SHEET_FORMATS)),
     also="scope kept page forms invalid poll",
 )
-def get_leaderboard(caller: Caller, query: LeaderboardQuery, benchmark: str) -> Response:
+def get_leaderboard(caller: Caller, query: boards.LeaderboardQuery, benchmark: str) -> Response:
     """Get the leaderboard with its significance tests.
 
     Rows show the current scores. Results of significance tests are null, and `significance.pending` is true, until a
@@ -57,27 +38,22 @@ def get_leaderboard(caller: Caller, query: LeaderboardQuery, benchmark: str) -> 
     With `Prefer: wait` and `If-None-Match` it answers when the leaderboard has changed, with `Prefer: wait` alone when
     its significance is computed.
     """
-    query = replace(query, format=calls.form_of(SHEET_FORMATS, query.format))
     return sheet_response(caller, benchmark, viewing.BOARD_SHEET, query)
 
 
-def sheet_response(caller: Caller, benchmark: str, sheet: viewing.Sheet, query: BoardQuery) -> Response:
+def sheet_response(caller: Caller, benchmark: str, sheet: Sheet[Document], query: boards.BoardQuery) -> Response:
     """Return a board as a sheet shows it; with a wait, once it has changed."""
-    context = calls.context()
-    return calls.polled(
-        lambda: viewing.sheet_view(context, caller, benchmark, sheet, query),
-        lambda seconds, etag: viewing.wait_for_sheet(context, caller, benchmark, sheet, query, seconds, etag),
-        answers.Kind.PUBLIC,
-        ends=False,
-    )
+    query = replace(query, format=calls.form_of(boards.SHEET_FORMATS, query.format))
+    about = (benchmark, sheet, query)
+    return calls.polled(sheet_view, wait_for_sheet, caller, *about, kind=answers.Kind.PUBLIC, ends=False)
 
 
 matrix_blueprint = Blueprint("matrix", __name__, url_prefix="/v1/benchmarks/<benchmark>")
 
 
 @matrix_blueprint.get("/matrix")
-@asks(MatrixQuery, answer("The matrix.", Matrix, *texts(SHEET_FORMATS)), also="scope kept page forms invalid poll")
-def get_matrix(caller: Caller, query: MatrixQuery, benchmark: str) -> Response:
+@asks(answer("The matrix.", boards.Matrix, *texts(boards.SHEET_FORMATS)), also="scope kept page forms invalid poll")
+def get_matrix(caller: Caller, query: boards.MatrixQuery, benchmark: str) -> Response:
     """Get the score that ranks, of every row of the leaderboard in every part.
 
     The rows are those of the leaderboard, ranked by the same score and part; `part` of a track gives the parts of the
@@ -85,17 +61,14 @@ def get_matrix(caller: Caller, query: MatrixQuery, benchmark: str) -> Response:
     hides on the leaderboard is refused or hidden here. It waits as the leaderboard does. CSV and TSV have a row for
     each submission, Markdown and LaTeX one for each part.
     """
-    query = replace(query, format=calls.form_of(SHEET_FORMATS, query.format))
     return sheet_response(caller, benchmark, viewing.MATRIX_SHEET, query)
 
 
 @matrix_blueprint.get("/scores")
 @asks(
-    ScoresQuery,
-    answer("A page of scores.", Page[ScoreLine], *texts(calls.ITEM_FORMS)),
-    also="scope kept page forms invalid",
+    answer("A page of scores.", Page[boards.ScoreLine], *texts(calls.ITEM_FORMS)), also="scope kept page forms invalid"
 )
-def list_scores(caller: Caller, query: ScoresQuery, benchmark: str) -> Response:
+def list_scores(caller: Caller, query: boards.ScoresQuery, benchmark: str) -> Response:
     """List every score of every part, of all rows of the leaderboard.
 
     A line for each score of each part, of each track, `macro` and `pooled`, best row first, as far as the feedback
@@ -112,14 +85,16 @@ comparison_blueprint = Blueprint("comparisons", __name__, url_prefix="/v1")
 
 @comparison_blueprint.post("/benchmarks/<benchmark>/comparisons")
 @asks(
-    None,
     answer(
-        "The comparison finished within the wait.", StoredComparison, status=201, examples={"board": "ComparisonAnswer"}
+        "The comparison finished within the wait.",
+        compared.StoredComparison,
+        status=201,
+        examples={"board": "ComparisonAnswer"},
     ),
-    answer("The comparison is stored and not finished yet.", StoredComparison, status=202),
+    answer("The comparison is stored and not finished yet.", compared.StoredComparison, status=202),
     scopes=("submit",),
     also="scope kept wait makes tagged quota limited",
-    body=Body(json=ComparisonRequest, examples={"board": "ComparisonRequest"}),
+    body=Body(json=compared.ComparisonRequest, examples={"board": "ComparisonRequest"}),
 )
 def ask_comparison(caller: Caller, benchmark: str) -> Response:
     """Test the differences between submissions.
@@ -130,16 +105,15 @@ def ask_comparison(caller: Caller, benchmark: str) -> Response:
     by the main score or the first score of another metric.
     """
     context = calls.context()
-    comparison = comparisons.ask(context, caller, benchmark, calls.body(schema_of(ComparisonRequest)))
-    wait = calls.wait_seconds()
-    view = comparison_views.wait_for_comparison(context, caller, comparison, wait or 0)
-    response = answers.accepted(view, f"/v1/comparisons/{comparison}", wait, repeated=False)
+    comparison = comparisons.ask(context, caller, benchmark, calls.body(compared.ComparisonRequest))
+    wait_for = comparison_views.wait_for_comparison
+    response = calls.made(wait_for, caller, comparison, location=f"/v1/comparisons/{comparison}")
     response.headers.update(comparisons.rate_limits(context, caller, benchmark))
     return response
 
 
 @comparison_blueprint.get("/benchmarks/<benchmark>/comparisons")
-@asks(PageQuery, answer("A page of comparisons.", Page[ComparisonSummary]), also="scope kept page")
+@asks(answer("A page of comparisons.", Page[compared.ComparisonSummary]), also="scope kept page")
 def list_benchmark_comparisons(caller: Caller, query: PageQuery, benchmark: str) -> Response:
     """List the comparisons of a benchmark, by id.
 
@@ -150,10 +124,8 @@ def list_benchmark_comparisons(caller: Caller, query: PageQuery, benchmark: str)
 
 
 @comparison_blueprint.get("/comparisons/<comparison>")
-@asks(
-    ComparisonQuery, answer("The comparison.", StoredComparison, *texts(FORMATS)), also="scope kept forms poll invalid"
-)
-def get_comparison(caller: Caller, query: ComparisonQuery, comparison: str) -> Response:
+@asks(answer("The comparison.", compared.StoredComparison, *texts(FORMATS)), also="scope kept forms poll invalid")
+def get_comparison(caller: Caller, query: compared.ComparisonQuery, comparison: str) -> Response:
     """Get a comparison.
 
     Media types other than JSON answer 422 until the comparison has finished. Teams get what they asked while its
@@ -161,22 +133,17 @@ def get_comparison(caller: Caller, query: ComparisonQuery, comparison: str) -> R
     level `gold` figures are rounded, and counts, details of the tests and what `command` reads are left out.
     """
     form = calls.form_of(FORMATS, query.format)
-    context = calls.context()
-    if form != "json":
-        wait = calls.wait_seconds()
-        if wait:
-            comparison_views.wait_for_comparison(context, caller, comparison, wait)
-        view = comparison_views.view_comparison(context, caller, comparison, form)
-        return answers.conditional(view, wait, answers.Kind.PUBLIC)
-    return calls.polled(
-        lambda: comparison_views.view_comparison(context, caller, comparison),
-        lambda seconds, known: comparison_views.wait_for_comparison(context, caller, comparison, seconds, known),
-        answers.Kind.PUBLIC,
-    )
+    look, wait_for = comparison_views.view_comparison, comparison_views.wait_for_comparison
+    if form == "json":
+        return calls.polled(look, wait_for, caller, comparison, kind=answers.Kind.PUBLIC)
+    wait = calls.wait_seconds()
+    if wait:
+        wait_for(calls.context(), caller, comparison, wait)
+    return answers.conditional(look(calls.context(), caller, comparison, form), wait, answers.Kind.PUBLIC)
 
 
 @comparison_blueprint.delete("/comparisons/<comparison>")
-@asks(None, scopes=("submit",), also="scope kept conflict erases")
+@asks(scopes=("submit",), also="scope kept conflict erases")
 def delete_comparison(caller: Caller, comparison: str) -> Response:
     """Delete a comparison.
 
@@ -189,12 +156,11 @@ def delete_comparison(caller: Caller, comparison: str) -> Response:
 
 @comparison_blueprint.get("/comparisons/<comparison>/items")
 @asks(
-    DifferingQuery,
-    answer("A page of items, the largest difference first.", Page[DifferingItem], *texts(calls.ITEM_FORMS)),
+    answer("A page of items, the largest difference first.", Page[compared.DifferingItem], *texts(calls.ITEM_FORMS)),
     scopes=("submit", "read"),
     also="scope kept page forms invalid",
 )
-def list_differing_items(caller: Caller, query: DifferingQuery, comparison: str) -> Response:
+def list_differing_items(caller: Caller, query: compared.DifferingQuery, comparison: str) -> Response:
     """List the items in which two submissions differ most.
 
     Only for your own submissions, if the feedback level of the benchmark shows items; for metrics that score the
@@ -205,11 +171,10 @@ def list_differing_items(caller: Caller, query: DifferingQuery, comparison: str)
 
 @comparison_blueprint.get("/series/<series_id>/comparison")
 @asks(
-    SeriesQuery,
-    answer("The tests, and on how many benchmarks the one team is better.", SeriesComparison),
+    answer("The tests, and on how many benchmarks the one team is better.", compared.SeriesComparison),
     also="found invalid",
 )
-def compare_in_series(caller: Caller, query: SeriesQuery, series_id: str) -> Response:
+def compare_in_series(caller: Caller, query: compared.SeriesQuery, series_id: str) -> Response:
     """Compare two teams on all benchmarks of a series.
 
     Taken from the comparisons behind the leaderboards by the main scores, as you see them there, with the rows of the

@@ -13,13 +13,13 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import accumulate
 from tempfile import SpooledTemporaryFile
 from threading import Lock, Semaphore
-from typing import IO, NoReturn, Protocol, cast
+from typing import IO, Any, NoReturn, cast
 
 import orjson
 import zstandard
@@ -263,18 +263,14 @@ MEMORY_BYTES = 262_144
 """Size of a body above which what is received goes to a file."""
 ZSTD_PIECE = 512
 """Bytes given to the decompressor at once: four bytes can unpack to 128 kB, and it takes no limit."""
+GZIP_PIECE = 4_096
+"""The same for gzip, where a byte is at most a thousand."""
 ZSTD_WINDOW = 8 << 20
 """The largest window that RFC 9659 allows in the content coding."""
 MAX_PACKED_MEMBERS = 10_000
 DRAINED = 256 << 20
 """Bytes read past the limit, so that the sender reads the error instead of a broken pipe."""
 JSON = "application/json"
-
-
-class _Decoder(Protocol):
-    def feed(self, data: bytes) -> Iterator[bytes]: ...
-
-    def finish(self) -> None: ...
 
 
 class Body(io.RawIOBase):
@@ -291,7 +287,8 @@ class Body(io.RawIOBase):
         self._request = request
         self._config = config
         self._limit = limit
-        self._decoder = _decoder(request.headers.get("Content-Encoding", ""))
+        coding = request.headers.get("Content-Encoding", "").strip().lower()
+        self._decoder = None if coding in ("", "identity") else _decoder(coding)
         self._pieces = self._unpacked()
         self._rest = memoryview(b"")
         self._count = self.sent = 0
@@ -320,7 +317,7 @@ class Body(io.RawIOBase):
             self.sent += len(chunk)
             if self.sent > self._limit:
                 raise self._too_large()
-            for piece in self._decoder.feed(chunk):
+            for piece in (chunk,) if self._decoder is None else self._decoder.feed(chunk):
                 self._count += len(piece)
                 if self._count > self._limit:
                     raise self._too_large()
@@ -330,7 +327,8 @@ class Body(io.RawIOBase):
                         f"{self._config.max_unpacked_times} times their size. Send them plain, or in several requests."
                     )
                 yield piece
-        self._decoder.finish()
+        if self._decoder is not None:
+            self._decoder.finish()
 
     def _too_large(self, detail: str | None = None) -> errors.PayloadTooLarge:
         left = DRAINED
@@ -341,66 +339,34 @@ class Body(io.RawIOBase):
         )
 
 
-class _Identity:
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        yield data
+class _Packed:
+    """Decode RFC 1952 or RFC 8878: several members in a row, a piece of the data at once."""
 
-    def finish(self) -> None:
-        pass
-
-
-class _Gzip:
-    """Decode RFC 1952, several members in a row."""
-
-    def __init__(self) -> None:
-        self._member = zlib.decompressobj(31)
+    def __init__(self, coding: str, begin: Callable[[], Any], piece: int) -> None:
+        self._coding = coding
+        self._begin = begin
+        self._piece = piece
+        self._member = begin()
         self._members = 1
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        while data:
-            if self._member.eof:
-                self._members = _next_member(self._members)
-                self._member = zlib.decompressobj(31)
-            try:
-                piece = self._member.decompress(data, CHUNK)
-            except zlib.error as error:
-                raise _damaged("gzip") from error
-            if piece:
-                yield piece
-            data = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
-
-    def finish(self) -> None:
-        # no output is left: feed() continues until the tail is consumed
-        if not self._member.eof:
-            raise _damaged("gzip")
-
-
-class _Zstd:
-    """Decode RFC 8878, several frames in a row."""
-
-    def __init__(self) -> None:
-        self._decompressor = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
-        self._frame = self._decompressor.decompressobj()
-        self._frames = 1
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        for start in range(0, len(data), ZSTD_PIECE):
-            rest = data[start : start + ZSTD_PIECE]
+        for start in range(0, len(data), self._piece):
+            rest = data[start : start + self._piece]
             while rest:
-                if self._frame.eof:
-                    self._frames = _next_member(self._frames)
-                    self._frame = self._decompressor.decompressobj()
+                if self._member.eof:
+                    self._members = _next_member(self._members)
+                    self._member = self._begin()
                 try:
-                    piece = self._frame.decompress(rest)
-                except (zstandard.ZstdError, MemoryError) as error:
-                    raise _damaged("zstd") from error
+                    piece = self._member.decompress(rest)
+                except (zlib.error, zstandard.ZstdError, MemoryError) as error:
+                    raise _damaged(self._coding) from error
                 if piece:
                     yield piece
-                rest = self._frame.unused_data if self._frame.eof else b""
+                rest = self._member.unused_data if self._member.eof else b""
 
     def finish(self) -> None:
-        if not self._frame.eof:
-            raise _damaged("zstd")
+        if not self._member.eof:
+            raise _damaged(self._coding)
 
 
 def unpacked(data: bytes, coding: str, config: Config, room: int) -> bytes:
@@ -425,14 +391,11 @@ def unpacked(data: bytes, coding: str, config: Config, room: int) -> bytes:
     return b"".join(pieces)
 
 
-def _decoder(coding: str) -> _Decoder:
-    match coding.strip().lower():
-        case "" | "identity":
-            return _Identity()
-        case "gzip" | "x-gzip":
-            return _Gzip()
-        case "zstd":
-            return _Zstd()
+def _decoder(coding: str) -> _Packed:
+    if coding in ("gzip", "x-gzip"):
+        return _Packed("gzip", partial(zlib.decompressobj, 31), GZIP_PIECE)
+    if coding == "zstd":
+        return _Packed("zstd", zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW).decompressobj, ZSTD_PIECE)
     detail = "Unsupported Content-Encoding. Use one of gzip, zstd and identity."
     raise errors.UnsupportedMediaType(detail, headers={"Accept-Encoding": "gzip, zstd"})
 

@@ -2,6 +2,9 @@
 
 A caller is found by token and address, and by whether the request comes from this machine. Items are shown as JSON,
 lines of JSON or CSV.
+
+What an operation asks and answers is stated once (`asks`), checked before its function runs, and published in
+openapi.yaml. The docstring of the function is the prose: its first line the summary, the rest the description.
 """
 
 from __future__ import annotations
@@ -9,8 +12,9 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
-from typing import Any
+from dataclasses import dataclass, field
+from functools import lru_cache, partial, wraps
+from typing import Any, NamedTuple, ParamSpec, TypeAlias, get_type_hints
 
 from flask import Request as FlaskRequest
 from flask import Response, current_app, g, request
@@ -23,10 +27,10 @@ from service.config import Config, is_loopback
 from service.context import Context
 from service.contract.derive import schema_of
 from service.contract.fields import Loaded, Strict, load
-from service.errors import BadRequest, NotAcceptable, Unauthorized, Unprocessable
-from service.requests import Request
+from service.errors import SOON, BadRequest, NotAcceptable, Unauthorized, Unprocessable
+from service.requests import Query, Request
 from service.usecases.access import IdempotencyKey, authenticate, count_failure
-from service.usecases.runs import JSON_TYPE, Page, View, body_view
+from service.usecases.runs import JSON_TYPE, Page, Shown
 from treescore.render.forms import ITEM_FORMATS, render_items
 
 FORWARDING = ("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP")
@@ -38,22 +42,9 @@ REMEMBERED = 1024
 _BEARER = re.compile(r"[Bb][Ee][Aa][Rr][Ee][Rr] +([A-Za-z0-9._~+/-]+=*)")
 
 
-def caller_of(context: Context, environ: dict[str, Any]) -> Caller:
-    """Return the caller of a request, whose failures are not counted here.
-
-    Raises:
-        Unauthorized: the token is invalid.
-    """
-    note = note_of(environ)
-    bearer = _bearer(environ)
-    local = bearer is None and from_this_machine(environ)  # which tells something of those without a token only
-    note.caller = authenticate(context, bearer, note.address, local=local)
-    return note.caller
-
-
-def caller_without_token(context: Context, environ: dict[str, Any]) -> Caller:
-    """Return who sends a request, as if it had no token."""
-    return authenticate(context, None, note_of(environ).address, local=from_this_machine(environ))
+def caller_without_token() -> Caller:
+    """Return who sends the request, as if it had no token."""
+    return authenticate(context(), None, note_of(request.environ).address, local=from_this_machine(request.environ))
 
 
 def client_address(environ: Mapping[str, Any]) -> str:
@@ -130,13 +121,14 @@ def caller(*scopes: str) -> Caller:
         TooManyRequests: an invalid one, after too many others from this address.
         Forbidden: the token has none of the scopes.
     """
-    environ = request.environ
+    note = note_of(request.environ)
     try:
-        known = caller_of(context(), environ)
+        bearer = _bearer(request.environ)
+        local = bearer is None and from_this_machine(request.environ)  # which tells of those without a token only
+        known = note.caller = g.caller = authenticate(context(), bearer, note.address, local=local)
     except Unauthorized:
-        count_failure(context(), note_of(environ).address)
+        count_failure(context(), note.address)
         raise
-    g.caller = known
     if scopes:
         known.require(*scopes)
     return known
@@ -168,11 +160,19 @@ def load_query(kind: type[Loaded], given: Mapping[str, Sequence[str]]) -> Loaded
                 f"The query parameter {name[:80]!r} is given {len(values)} times. Give it once.", slug="invalid-query"
             )
     try:
-        single = {name: values[0] for name, values in given.items()}
-        return load(schema_of(kind), single, context().config.max_problems)
+        return loaded(kind, {name: values[0] for name, values in given.items()})
     except Unprocessable as error:
         details = "; ".join(f"{problem.pointer[1:]}: {problem.detail}" for problem in error.problems)
         raise BadRequest(details, slug="invalid-query") from error
+
+
+def loaded(kind: type[Loaded] | Strict[Loaded], given: object) -> Loaded:
+    """Return the request that members stand for; a schema may stand for its type.
+
+    Raises:
+        Unprocessable: with every fault.
+    """
+    return load(kind if isinstance(kind, Strict) else schema_of(kind), given, context().config.max_problems)
 
 
 def given_key() -> str | None:
@@ -187,18 +187,24 @@ def given_key() -> str | None:
     return given
 
 
+Look: TypeAlias = Callable[..., Shown[object]]
+"""Shows something, or waits for it: takes the context, the caller, what it is about, and how long to wait for what."""
+
+
 def polled(
-    look: Callable[[], View], wait_for: Callable[[float, str | None], View], kind: Kind = Kind.OWN, *, ends: bool = True
+    look: Look, wait_for: Look, caller: Caller, *about: object, kind: Kind = Kind.OWN, ends: bool = True
 ) -> Response:
     """Return what `look` shows; with `Prefer: wait`, once it differs from what the client knows.
 
     Args:
-        look: shows the resource.
+        look: shows the resource to a caller.
         wait_for: waits so many seconds for another validator, or without one for the end.
+        caller: who asks.
+        about: what else both functions take.
         kind: of the answer.
         ends: whether what is final never changes again. A board that is final may.
     """
-    view = look()
+    view = look(context(), caller, *about)
     wait = _preferred_wait()
     if wait:
         asked = answers.asked_of(request.environ)
@@ -206,12 +212,40 @@ def polled(
         due = same if asked.known and not ends else not view.final and (same or not asked.known)
         if due:
             wait = wait_seconds()
-            view = wait_for(wait, view.etag if asked.known else None) if wait else view
+            view = wait_for(context(), caller, *about, wait, view.etag if asked.known else None) if wait else view
     return answers.linked(answers.conditional(view, wait, kind), view.next)
 
 
+def made(
+    wait_for: Look, caller: Caller, *about: object, location: str, repeated: bool = False, status: int = 202
+) -> Response:
+    """Return what a request has made, once it is done or the wait that the client prefers is over.
+
+    Args:
+        wait_for: waits so many seconds for the end.
+        caller: who asks.
+        about: what else it takes.
+        location: of what was made.
+        repeated: whether an earlier request made it.
+        status: of what is not done; 201 of what is.
+    """
+    wait = wait_seconds()
+    view = wait_for(context(), caller, *about, wait or 0)
+    response = answers.plain(view, 201 if view.final else status)
+    response.headers["Location"] = location
+    if repeated:
+        response.headers["Idempotent-Replayed"] = "true"
+    if wait is not None:
+        response.headers["Preference-Applied"] = f"wait={wait}"
+    if not view.final:
+        response.headers.update(SOON)
+    return response
+
+
 def body(
-    schema: Strict[Loaded], read_form: Callable[[FlaskRequest, Config], object] | None = None, limit: int | None = None
+    kind: type[Loaded] | Strict[Loaded],
+    read_form: Callable[[FlaskRequest, Config], object] | None = None,
+    limit: int | None = None,
 ) -> Loaded:
     """Return the request that the body stands for: JSON, or a form where `read_form` can read one.
 
@@ -224,20 +258,20 @@ def body(
     config, places = context().config, load_of_process().large_bodies
     if read_form is not None and bodies.media_type(request, bodies.JSON, forms.FORM) == forms.FORM:
         with bodies.alone(request, places, config, config.max_upload_bytes):
-            return load(schema, read_form(request, config), config.max_problems)
+            return loaded(kind, read_form(request, config))
     own = config.max_small_body_bytes if read_form is None else config.max_body_bytes
     most = min(limit or own, config.max_body_bytes)
     with bodies.alone(request, places, config, most):
-        return load(schema, bodies.read_json(request, config, most), config.max_problems)
+        return loaded(kind, bodies.read_json(request, config, most))
 
 
-def parts_body(schema: Strict[Loaded], folder: str, key: str | None = None) -> Loaded:
+def parts_body(kind: type[Loaded], folder: str, key: str | None = None) -> Loaded:
     """Return the request of a JSON body, or of a form with a file for each part (see service.api.forms.read_parts).
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
-    return body(schema, partial(forms.read_parts, folder=folder, key=key))
+    return body(kind, partial(forms.read_parts, folder=folder, key=key))
 
 
 def idempotency_key(asked: Request) -> IdempotencyKey | None:
@@ -322,5 +356,124 @@ def item_page(page: Page, asked: str | None, kind: Kind = Kind.FORMS) -> Respons
     if form == "json":
         return answers.page(page, kind=kind)
     shown = render_items(page.items, form)
-    view = body_view(shown.content, shown.media_type)
+    view = Shown[None](None, shown.content, content_type=shown.media_type)
     return answers.linked(answers.conditional(view, kind=kind), page.next)
+
+
+Path = ParamSpec("Path")
+Handler: TypeAlias = Callable[Path, Response]
+Content: TypeAlias = Any
+"""A type of service.contract, which is JSON; or a media type, whose body is text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer of an operation.
+
+    Attributes:
+        words: what it is.
+        contents: the first is the default.
+        status: of HTTP.
+        headers: names of common headers beside those of the operation's words.
+        examples: of its JSON: what they show -> name.
+    """
+
+    words: str
+    contents: Sequence[Content]
+    status: int = 200
+    headers: Sequence[str] = ()
+    examples: Mapping[str, str] = field(default_factory=dict)
+
+
+def answer(
+    words: str, *contents: Content, status: int = 200, headers: str = "", examples: Mapping[str, str] | None = None
+) -> Answer:
+    """Return an answer; headers are separated by spaces."""
+    return Answer(words, contents, status, headers.split(), examples or {})
+
+
+def texts(formats: Mapping[str, str]) -> list[str]:
+    """Return the media types of formats (name -> media type) beside JSON."""
+    media = [each.partition(";")[0] for each in formats.values()]
+    return [each for each in media if each != "application/json"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """The body that an operation takes.
+
+    Attributes:
+        json: its type.
+        form: name of the schema of the same as a form.
+        texts: media types of the same as text.
+        examples: of its JSON: what they show -> name.
+    """
+
+    json: Content
+    form: str | None = None
+    texts: Sequence[str] = ()
+    examples: Mapping[str, str]
+
+
+class Operation(NamedTuple):
+    """What openapi.yaml says of an operation.
+
+    Attributes:
+        query: the type of its query string.
+        answers: those of success.
+        words: what else it takes and answers, as service.openapi.common calls it.
+        body: that it takes.
+        scopes: of which a token must have one; None where no token is read.
+        anyone: whether callers without a token may be answered too.
+    """
+
+    query: type[Query] | None
+    answers: Sequence[Answer]
+    words: Sequence[str]
+    body: Body | None
+    scopes: Sequence[str] | None
+    anyone: bool
+
+
+OPERATIONS: dict[Callable[..., Response], Operation] = {}
+"""What is published, by the function that Flask calls."""
+
+
+def asks(
+    *answers: Answer, scopes: Sequence[str] = (), anyone: bool = False, also: str = "", body: Body | None = None
+) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
+    """Hand the caller to a function, and the `query` that it takes; of one that takes none any parameter is refused.
+
+    Args:
+        answers: those of success.
+        scopes: of which the caller has one.
+        anyone: whether a caller without a token may have them.
+        also: words of service.openapi.common, separated by spaces.
+        body: that the function reads.
+    """
+
+    def decorate(view: Callable[..., Response]) -> Callable[..., Response]:
+        kind: type[Query] | None = get_type_hints(view).get("query")
+
+        @wraps(view)
+        def asked(**path: str) -> Response:
+            known = caller(*scopes)
+            given = load_query(kind or Query, request.args.to_dict(flat=False))
+            return view(known, **path) if kind is None else view(known, given, **path)
+
+        OPERATIONS[asked] = Operation(kind, answers, also.split(), body, scopes, anyone or not scopes)
+        return asked
+
+    return decorate
+
+
+def publishes(
+    *answers: Answer, query: type[Query] | None = None, also: str = "", body: Body | None = None
+) -> Callable[[Handler[Path]], Handler[Path]]:
+    """Publish an operation that asks for no token."""
+
+    def decorate(view: Handler[Path]) -> Handler[Path]:
+        OPERATIONS[view] = Operation(query, answers, also.split(), body, None, anyone=False)
+        return view
+
+    return decorate

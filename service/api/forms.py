@@ -29,7 +29,7 @@ from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, 
 from treescore.core.params import Json, escape
 from treescore.core.text import actually, encoding_problem, packed_as
 from treescore.errors import InputError
-from treescore.sources.files import ARCHIVE, TOO_LARGE, File, files_of_zip
+from treescore.sources.files import ARCHIVE, TOO_LARGE, files_of_zip
 
 FORM = "multipart/form-data"
 FIELDS = ("source", "target", "alignment")
@@ -165,17 +165,12 @@ def _texts_of(part: FormPart, config: Config, left: int) -> list[tuple[str, byte
             raise PayloadTooLarge(error.problems[0].detail) from error
         raise unprocessable(error) from error
     if part.name == ALL_PARTS:
-        return [(_part_of(file), file.text) for file in files]
+        return [(file.name.partition(".")[0], file.text) for file in files]  # each is named after its part
     if len(files) > 1:
         detail = f"The archive holds {len(files)} files, a text is one. Send it under the name `{ALL_PARTS}`, with a "
         detail += "file for each part, or send one archive for each text."
         raise invalid("several-texts", pointer, detail)
     return [(part.name, files[0].text)]
-
-
-def _part_of(file: File) -> str:
-    """Return the name of the part that a file of an archive is named after."""
-    return file.name.partition(".")[0]
 
 
 def read_fields(request: Request, config: Config) -> tuple[list[FormPart], int]:
@@ -231,7 +226,12 @@ def _parsed(pieces: Iterator[bytes], boundary: str, most: int) -> list[FormPart]
     return found
 
 
-def _checked(name: str, data: bytes, pointer: str) -> bytes:
+def checked(name: str, data: bytes, pointer: str) -> bytes:
+    """Return the text of a file, for the place of the request at `pointer`.
+
+    Raises:
+        Unprocessable: it is packed, or not UTF-8.
+    """
     packed = packed_as(data)
     if packed is not None:
         raise invalid("packed-text", pointer, f"The file {name!r} is {packed.name}. {packed.advice}")
@@ -254,4 +254,4 @@ def put_text(holder: dict[str, Json], key: str, field: str | None, file: tuple[s
     last = key if field is None else field
     if not isinstance(target, dict) or last in target:
         raise invalid("duplicate-text", pointer, f"The text {name!r} is given twice.")
-    target[last] = _checked(name, data, pointer)
+    target[last] = checked(name, data, pointer)

@@ -5,27 +5,11 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from service.api import answers, calls, forms
-from service.api.asks import Body, answer, asks, texts
-from service.api.calls import item_page
+from service.api.calls import Body, answer, asks, item_page, texts
 from service.caller import Caller
+from service.contract import jobs as contract
 from service.contract.common import Item
 from service.contract.derive import Page
-from service.contract.jobs import (
-    Agreements,
-    Comparisons,
-    ComparisonsQuery,
-    ItemsQuery,
-    Job,
-    JobRequest,
-    JobsQuery,
-    JobSummary,
-    JobTreesQuery,
-    ReportQuery,
-    Slices,
-    SlicesQuery,
-    Tree,
-    job_schema,
-)
 from service.usecases import jobs
 from treescore.render.forms import FORMATS
 
@@ -36,19 +20,20 @@ JOB_READERS = ("score", "read")
 
 @blueprint.post("")
 @asks(
-    None,
     answer(
         "The job finished within the wait (succeeded, failed or cancelled).",
-        Job,
+        contract.Job,
         status=201,
         examples={"trees": "TreesAnswer"},
     ),
-    answer("The job is stored and not finished yet.", Job, status=202),
+    answer("The job is stored and not finished yet.", contract.Job, status=202),
     scopes=("score",),
     anyone=True,
     also="scope wait keyed makes tagged limited",
     body=Body(
-        json=JobRequest, form="JobForm", examples={"trees": "TreesRequest", "dependencies": "DependenciesRequest"}
+        json=contract.JobRequest,
+        form="JobForm",
+        examples={"trees": "TreesRequest", "dependencies": "DependenciesRequest"},
     ),
 )
 def submit_job(caller: Caller) -> Response:
@@ -65,17 +50,16 @@ def submit_job(caller: Caller) -> Response:
              -F gold=@gold.conllu -F udpipe=@udpipe.conllu http://127.0.0.1:8000/v1/jobs
     """
     context = calls.context()
-    body = calls.body(job_schema(context.config.max_systems), forms.read_job)
+    body = calls.body(contract.job_schema(context.config.max_systems), forms.read_job)
     made = jobs.submit_job(context, caller, body, calls.idempotency_key(body))
-    wait = calls.wait_seconds()
-    view = jobs.wait_for_job(context, caller, made.id, wait or 0)
-    response = answers.accepted(view, f"/v1/jobs/{made.id}", wait, repeated=not made.new)
+    location = f"/v1/jobs/{made.id}"
+    response = calls.made(jobs.wait_for_job, caller, made.id, location=location, repeated=not made.new)
     return response if made.key is None else answers.with_secret(response, {"key": made.key})
 
 
 @blueprint.get("")
-@asks(JobsQuery, answer("A page of jobs.", Page[JobSummary]), scopes=jobs.MAKERS, also="scope page")
-def list_jobs(caller: Caller, query: JobsQuery) -> Response:
+@asks(answer("A page of jobs.", Page[contract.JobSummary]), scopes=jobs.MAKERS, also="scope page")
+def list_jobs(caller: Caller, query: contract.JobsQuery) -> Response:
     """List your jobs, newest first.
 
     Organisers see all jobs. Callers without a token have no list, nor has a token that cannot make jobs or validations,
@@ -85,22 +69,18 @@ def list_jobs(caller: Caller, query: JobsQuery) -> Response:
 
 
 @blueprint.get("/<job_id>")
-@asks(None, answer("The job.", Job), scopes=JOB_READERS, anyone=True, also="scope kept poll")
+@asks(answer("The job.", contract.Job), scopes=JOB_READERS, anyone=True, also="scope kept poll")
 def get_job(caller: Caller, job_id: str) -> Response:
     """Get a job.
 
     With `Prefer: wait` it answers when the job has finished. With `If-None-Match` as well, it answers when the job has
     changed (progress included), or with 304 when the wait is over.
     """
-    context = calls.context()
-    return calls.polled(
-        lambda: jobs.view_job(context, caller, job_id),
-        lambda seconds, known: jobs.wait_for_job(context, caller, job_id, seconds, known),
-    )
+    return calls.polled(jobs.view_job, jobs.wait_for_job, caller, job_id)
 
 
 @blueprint.delete("/<job_id>")
-@asks(None, scopes=("score",), anyone=True, also="scope kept erases owned")
+@asks(scopes=("score",), anyone=True, also="scope kept erases owned")
 def delete_job(caller: Caller, job_id: str) -> Response:
     """Delete a job with its texts and results.
 
@@ -111,7 +91,9 @@ def delete_job(caller: Caller, job_id: str) -> Response:
 
 
 @blueprint.post("/<job_id>/cancel")
-@asks(None, answer("The cancelled job.", Job), scopes=("score",), anyone=True, also="scope kept tagged conflict owned")
+@asks(
+    answer("The cancelled job.", contract.Job), scopes=("score",), anyone=True, also="scope kept tagged conflict owned"
+)
 def cancel_job(caller: Caller, job_id: str) -> Response:
     """Cancel a job.
 
@@ -122,13 +104,12 @@ def cancel_job(caller: Caller, job_id: str) -> Response:
 
 @blueprint.get("/<job_id>/items")
 @asks(
-    ItemsQuery,
     answer("A page of items in the order of gold.", Page[Item], *texts(calls.ITEM_FORMS)),
     scopes=JOB_READERS,
     anyone=True,
     also="scope kept page forms conflict invalid",
 )
-def list_items(caller: Caller, query: ItemsQuery, job_id: str) -> Response:
+def list_items(caller: Caller, query: contract.ItemsQuery, job_id: str) -> Response:
     """List the items of one system and one metric.
 
     An item holds the scores and counts of one sentence.
@@ -138,13 +119,12 @@ def list_items(caller: Caller, query: ItemsQuery, job_id: str) -> Response:
 
 @blueprint.get("/<job_id>/trees")
 @asks(
-    JobTreesQuery,
-    answer("A page of trees.", Page[Tree], examples={"dependencies": "TreesOfJob"}),
+    answer("A page of trees.", Page[contract.Tree], examples={"dependencies": "TreesOfJob"}),
     scopes=JOB_READERS,
     anyone=True,
     also="scope kept page conflict invalid",
 )
-def list_job_trees(caller: Caller, query: JobTreesQuery, job_id: str) -> Response:
+def list_job_trees(caller: Caller, query: contract.JobTreesQuery, job_id: str) -> Response:
     """List the trees of one system beside gold's, sentence by sentence.
 
     Workers store the trees while they score. Show two systems against gold with two requests for the same `item`;
@@ -156,13 +136,12 @@ def list_job_trees(caller: Caller, query: JobTreesQuery, job_id: str) -> Respons
 
 @blueprint.get("/<job_id>/slices")
 @asks(
-    SlicesQuery,
-    answer("The slices, or the names of the groupings.", Slices),
+    answer("The slices, or the names of the groupings.", contract.Slices),
     scopes=JOB_READERS,
     anyone=True,
     also="scope kept conflict",
 )
-def get_slices(caller: Caller, query: SlicesQuery, job_id: str) -> Response:
+def get_slices(caller: Caller, query: contract.SlicesQuery, job_id: str) -> Response:
     """Get scores by label, relation, part of speech, length or distance.
 
     Without `by`, the answer lists the groupings of the metric. Some metrics take more groupings as a parameter of the
@@ -173,8 +152,8 @@ def get_slices(caller: Caller, query: SlicesQuery, job_id: str) -> Response:
 
 
 @blueprint.get("/<job_id>/report")
-@asks(ReportQuery, answer("The report.", "text/plain"), scopes=JOB_READERS, anyone=True, also="scope kept conflict")
-def get_report(caller: Caller, query: ReportQuery, job_id: str) -> Response:
+@asks(answer("The report.", "text/plain"), scopes=JOB_READERS, anyone=True, also="scope kept conflict")
+def get_report(caller: Caller, query: contract.ReportQuery, job_id: str) -> Response:
     """Get a report in the layout of the original program.
 
     The report equals the output of the original program to the byte.
@@ -184,13 +163,12 @@ def get_report(caller: Caller, query: ReportQuery, job_id: str) -> Response:
 
 @blueprint.get("/<job_id>/comparisons")
 @asks(
-    ComparisonsQuery,
-    answer("One comparison for each score that the job names.", Comparisons, *texts(FORMATS)),
+    answer("One comparison for each score that the job names.", contract.Comparisons, *texts(FORMATS)),
     scopes=JOB_READERS,
     anyone=True,
     also="scope kept conflict",
 )
-def get_comparisons(caller: Caller, query: ComparisonsQuery, job_id: str) -> Response:
+def get_comparisons(caller: Caller, query: contract.ComparisonsQuery, job_id: str) -> Response:
     """Get the significance tests between the systems.
 
     A comparison tests all pairs of systems on one score.
@@ -200,8 +178,7 @@ def get_comparisons(caller: Caller, query: ComparisonsQuery, job_id: str) -> Res
 
 @blueprint.get("/<job_id>/agreement")
 @asks(
-    None,
-    answer("Correlations and decile tables.", Agreements),
+    answer("Correlations and decile tables.", contract.Agreements),
     scopes=JOB_READERS,
     anyone=True,
     also="scope kept conflict",

@@ -304,15 +304,13 @@ class Load:
     @contextmanager
     def taken(self) -> Iterator[None]:
         """Count a request that a thread has taken."""
-        self._count(1)
+        with self._lock:
+            self._busy += 1
         try:
             yield
         finally:
-            self._count(-1)
-
-    def _count(self, more: int) -> None:
-        with self._lock:
-            self._busy += more
+            with self._lock:
+                self._busy -= 1
 
     def document(self) -> dict[str, int]:
         """Return the load as `/readyz` shows it."""

@@ -13,13 +13,12 @@ import yaml
 from flask import Blueprint, Response, request
 
 from service.api import answers, bodies, calls
-from service.api.asks import Body, answer, publishes
-from service.contract.derive import schema_of
+from service.api.calls import Body, answer, publishes
 from service.contract.service import Catalogue, Document, Liveness, Readiness, Scorer, SuggestionRequest, Suggestions
 from service.errors import Unavailable
 from service.requests import Query
 from service.usecases import status
-from service.usecases.runs import View, body_view, json_view
+from service.usecases.runs import Shown
 from treescore.core.params import Json
 
 health_blueprint = Blueprint("health", __name__)
@@ -33,7 +32,7 @@ def get_livez() -> Response:
 
     It checks neither store nor queue.
     """
-    return answers.conditional(json_view({"status": "ok"}))
+    return answers.conditional(Shown({"status": "ok"}))
 
 
 @health_blueprint.get("/readyz")
@@ -48,9 +47,8 @@ def get_readyz() -> Response:
     ready, checks, workers = status.ready(calls.context())
     details = {"checks": checks, "workers": asdict(workers), "server": calls.load_of_process().document()}
     if ready:
-        return answers.conditional(json_view({"status": "ready", **details}))
-    error = Unavailable("A part of the service does not work. See `checks`.")
-    return answers.of_service_error(error, **details)
+        return answers.conditional(Shown({"status": "ready", **details}))
+    return answers.of_service_error(Unavailable("A part of the service does not work. See `checks`."), **details)
 
 
 @health_blueprint.get("/metrics")
@@ -63,11 +61,9 @@ def get_metrics() -> Response:
     deliveries.
     """
     context = calls.context()
-    if not calls.caller().allowed("metrics"):
-        return answers.conditional(body_view(status.metrics_text(context), METRICS_TEXT))
-    return answers.conditional(
-        body_view(status.metrics_text(context) + status.private_metrics_text(context), METRICS_TEXT)
-    )
+    private = calls.caller().allowed("metrics")
+    text = status.metrics_text(context) + (status.private_metrics_text(context) if private else b"")
+    return answers.conditional(Shown(None, text, content_type=METRICS_TEXT))
 
 
 contract_blueprint = Blueprint("contract", __name__)
@@ -89,12 +85,8 @@ def document() -> dict[str, Json]:
 
 
 @lru_cache(maxsize=4)
-def _as_json(place: str) -> View:
-    return json_view({**document(), "servers": [{**server, "url": place} for server in document()["servers"]]})
-
-
-def _place() -> str:
-    return request.script_root or "/"
+def _as_json(place: str) -> Shown[object]:
+    return Shown({**document(), "servers": [{**server, "url": place} for server in document()["servers"]]})
 
 
 @contract_blueprint.get("/openapi.yaml")
@@ -104,8 +96,9 @@ def get_openapi_yaml() -> Response:
 
     The committed file, byte for byte.
     """
-    body = written().replace(b"\n  - url: /\n", b"\n  - url: %b\n" % _place().encode())
-    return answers.conditional(body_view(body, YAML), kind=answers.Kind.PUBLIC)
+    place = request.script_root or "/"
+    body = written().replace(b"\n  - url: /\n", b"\n  - url: %b\n" % place.encode())
+    return answers.conditional(Shown(None, body, content_type=YAML), kind=answers.Kind.PUBLIC)
 
 
 @contract_blueprint.get("/openapi.json")
@@ -115,7 +108,7 @@ def get_openapi_json() -> Response:
 
     The same content as `/openapi.yaml`.
     """
-    return answers.conditional(_as_json(_place()), kind=answers.Kind.PUBLIC)
+    return answers.conditional(_as_json(request.script_root or "/"), kind=answers.Kind.PUBLIC)
 
 
 scorer_blueprint = Blueprint("scorers", __name__, url_prefix="/v1/scorers")
@@ -154,4 +147,4 @@ def suggest_scorers() -> Response:
     kept. An empty list means that no format fits.
     """
     calls.query(Query)
-    return answers.plain(status.suggested(calls.body(schema_of(SuggestionRequest), limit=bodies.ALONE)))
+    return answers.plain(status.suggested(calls.body(SuggestionRequest, limit=bodies.ALONE)))

@@ -5,26 +5,12 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from service.api import answers, calls
-from service.api.asks import Body, answer, asks, texts
-from service.api.calls import item_page
+from service.api.calls import Body, answer, asks, item_page, texts
 from service.caller import Caller
+from service.contract import submissions as contract
 from service.contract.common import SubmissionItem, TextsByName
-from service.contract.derive import Page, schema_of
+from service.contract.derive import Page
 from service.contract.jobs import Job, Tree
-from service.contract.submissions import (
-    OutputQuery,
-    Submission,
-    SubmissionChanges,
-    SubmissionItemsQuery,
-    SubmissionOrJob,
-    SubmissionRequest,
-    SubmissionSlices,
-    SubmissionSlicesQuery,
-    SubmissionsQuery,
-    SubmissionSummary,
-    SubmissionTreesQuery,
-    SubmitQuery,
-)
 from service.usecases import jobs
 from service.usecases.submissions import results, submissions, validation, views
 
@@ -35,19 +21,23 @@ SUBMISSION_READERS = ("submit", "read")
 
 @blueprint.post("/benchmarks/<benchmark>/submissions")
 @asks(
-    SubmitQuery,
     answer("The finished job of `validate_only`.", Job, headers="Location"),
     answer(
-        "The submission finished within the wait.", Submission, status=201, examples={"biaffine": "SubmissionAnswer"}
+        "The submission finished within the wait.",
+        contract.Submission,
+        status=201,
+        examples={"biaffine": "SubmissionAnswer"},
     ),
     answer(
-        "The submission (with `validate_only`, the job) is stored and not finished yet.", SubmissionOrJob, status=202
+        "The submission (with `validate_only`, the job) is stored and not finished yet.",
+        contract.SubmissionOrJob,
+        status=202,
     ),
     scopes=("submit",),
     also="scope kept wait keyed makes tagged quota limited",
-    body=Body(json=SubmissionRequest, form="SubmissionForm", examples={"biaffine": "SubmissionRequest"}),
+    body=Body(json=contract.SubmissionRequest, form="SubmissionForm", examples={"biaffine": "SubmissionRequest"}),
 )
-def submit(caller: Caller, query: SubmitQuery, benchmark: str) -> Response:
+def submit(caller: Caller, query: contract.SubmitQuery, benchmark: str) -> Response:
     r"""Submit outputs.
 
     The service stores the submission before it answers. A part that is missing or cannot be scored counts as the worst
@@ -63,29 +53,26 @@ def submit(caller: Caller, query: SubmitQuery, benchmark: str) -> Response:
     """
     context = calls.context()
     views.require_room(context, caller, benchmark, calls.given_key(), scored=not query.validate_only)
-    body = calls.parts_body(schema_of(SubmissionRequest), "outputs")
+    body = calls.parts_body(contract.SubmissionRequest, "outputs")
     if query.validate_only:
         return _validated(caller, benchmark, body)
     submission, new = submissions.submit(context, caller, benchmark, body, calls.idempotency_key(body))
-    wait = calls.wait_seconds()
-    view = submissions.wait_for_submission(context, caller, submission, wait or 0)
-    response = answers.accepted(view, f"/v1/submissions/{submission}", wait, repeated=not new)
+    response = _made(caller, submission, repeated=not new)
     response.headers.extend(dict(submissions.rate_limits(context, caller, benchmark)))
     return response
 
 
 @blueprint.get("/benchmarks/<benchmark>/submissions")
 @asks(
-    SubmissionsQuery,
     answer(
         "A page of submissions without outputs and scores.",
-        Page[SubmissionSummary],
+        Page[contract.SubmissionSummary],
         headers="RateLimit RateLimitLimit RateLimitPolicy RateLimitRemaining RateLimitReset",
     ),
     scopes=SUBMISSION_READERS,
     also="scope kept page",
 )
-def list_submissions(caller: Caller, query: SubmissionsQuery, benchmark: str) -> Response:
+def list_submissions(caller: Caller, query: contract.SubmissionsQuery, benchmark: str) -> Response:
     """List the submissions of your team, newest first.
 
     Organisers see all submissions, or those of the team in the query. A token that belongs to no team of the benchmark
@@ -98,38 +85,33 @@ def list_submissions(caller: Caller, query: SubmissionsQuery, benchmark: str) ->
 
 
 @blueprint.get("/submissions/<submission>")
-@asks(None, answer("The submission.", Submission), scopes=SUBMISSION_READERS, also="scope kept poll")
+@asks(answer("The submission.", contract.Submission), scopes=SUBMISSION_READERS, also="scope kept poll")
 def get_submission(caller: Caller, submission: str) -> Response:
     """Get a submission.
 
     The feedback level of the benchmark decides what is shown. A submission of another team answers 404.
     """
-    context = calls.context()
-    return calls.polled(
-        lambda: submissions.view_submission(context, caller, submission),
-        lambda seconds, known: submissions.wait_for_submission(context, caller, submission, seconds, known),
-    )
+    return calls.polled(submissions.view_submission, submissions.wait_for_submission, caller, submission)
 
 
 @blueprint.patch("/submissions/<submission>")
 @asks(
-    None,
-    answer("The changed submission.", Submission),
+    answer("The changed submission.", contract.Submission),
     scopes=("submit",),
     also="scope kept tagged conflict limited",
-    body=Body(json=SubmissionChanges, examples={"withdrawn": "Withdrawal"}),
+    body=Body(json=contract.SubmissionChanges, examples={"withdrawn": "Withdrawal"}),
 )
 def patch_submission(caller: Caller, submission: str) -> Response:
     """Change the name, notes, links or leaderboard settings of a submission.
 
     Outputs and scores never change.
     """
-    body = calls.body(schema_of(SubmissionChanges))
+    body = calls.body(contract.SubmissionChanges)
     return answers.plain(submissions.patch_submission(calls.context(), caller, submission, body))
 
 
 @blueprint.delete("/submissions/<submission>")
-@asks(None, scopes=("submit",), also="scope kept erases")
+@asks(scopes=("submit",), also="scope kept erases")
 def delete_submission(caller: Caller, submission: str) -> Response:
     """Delete a submission with its outputs and scores.
 
@@ -140,7 +122,7 @@ def delete_submission(caller: Caller, submission: str) -> Response:
 
 
 @blueprint.post("/submissions/<submission>/cancel")
-@asks(None, answer("The cancelled submission.", Submission), scopes=("submit",), also="scope kept tagged conflict")
+@asks(answer("The cancelled submission.", contract.Submission), scopes=("submit",), also="scope kept tagged conflict")
 def cancel_submission(caller: Caller, submission: str) -> Response:
     """Cancel a submission.
 
@@ -151,9 +133,8 @@ def cancel_submission(caller: Caller, submission: str) -> Response:
 
 @blueprint.post("/submissions/<submission>/retry")
 @asks(
-    None,
-    answer("The submission finished within the wait.", Submission, status=201),
-    answer("The submission is queued.", Submission, status=202),
+    answer("The submission finished within the wait.", contract.Submission, status=201),
+    answer("The submission is queued.", contract.Submission, status=202),
     scopes=("submit",),
     also="scope kept wait makes tagged conflict limited",
 )
@@ -162,21 +143,17 @@ def retry_submission(caller: Caller, submission: str) -> Response:
 
     Only after a failure of `kind` `service`. The record of the failed attempt is kept.
     """
-    context = calls.context()
-    submissions.retry_submission(context, caller, submission)
-    wait = calls.wait_seconds()
-    view = submissions.wait_for_submission(context, caller, submission, wait or 0)
-    return answers.accepted(view, f"/v1/submissions/{submission}", wait, repeated=False)
+    submissions.retry_submission(calls.context(), caller, submission)
+    return _made(caller, submission)
 
 
 @blueprint.get("/submissions/<submission>/items")
 @asks(
-    SubmissionItemsQuery,
     answer("A page of items in the order of gold.", Page[SubmissionItem], *texts(calls.ITEM_FORMS)),
     scopes=SUBMISSION_READERS,
     also="scope kept page forms conflict invalid",
 )
-def list_submission_items(caller: Caller, query: SubmissionItemsQuery, submission: str) -> Response:
+def list_submission_items(caller: Caller, query: contract.SubmissionItemsQuery, submission: str) -> Response:
     """List the items of one part and one metric.
 
     Available if the feedback level of the benchmark shows items.
@@ -185,13 +162,8 @@ def list_submission_items(caller: Caller, query: SubmissionItemsQuery, submissio
 
 
 @blueprint.get("/submissions/<submission>/trees")
-@asks(
-    SubmissionTreesQuery,
-    answer("A page of trees.", Page[Tree]),
-    scopes=SUBMISSION_READERS,
-    also="scope kept page conflict invalid",
-)
-def list_submission_trees(caller: Caller, query: SubmissionTreesQuery, submission: str) -> Response:
+@asks(answer("A page of trees.", Page[Tree]), scopes=SUBMISSION_READERS, also="scope kept page conflict invalid")
+def list_submission_trees(caller: Caller, query: contract.SubmissionTreesQuery, submission: str) -> Response:
     """List the trees of one part, sentence by sentence.
 
     Workers store the trees while they score. Below feedback level `gold` they are those of your output alone, numbered
@@ -203,12 +175,11 @@ def list_submission_trees(caller: Caller, query: SubmissionTreesQuery, submissio
 
 @blueprint.get("/submissions/<submission>/slices")
 @asks(
-    SubmissionSlicesQuery,
-    answer("The slices, or the names of the groupings.", SubmissionSlices),
+    answer("The slices, or the names of the groupings.", contract.SubmissionSlices),
     scopes=SUBMISSION_READERS,
     also="scope kept conflict",
 )
-def get_submission_slices(caller: Caller, query: SubmissionSlicesQuery, submission: str) -> Response:
+def get_submission_slices(caller: Caller, query: contract.SubmissionSlicesQuery, submission: str) -> Response:
     """Get scores by label, relation, part of speech, length or distance.
 
     Without `by`, the answer lists the groupings that you may see.
@@ -218,28 +189,29 @@ def get_submission_slices(caller: Caller, query: SubmissionSlicesQuery, submissi
 
 @blueprint.get("/submissions/<submission>/output")
 @asks(
-    OutputQuery,
     answer("The submitted bytes; an object of texts for a format of several texts.", "text/plain", TextsByName),
     scopes=SUBMISSION_READERS,
     also="scope kept",
 )
-def get_output(caller: Caller, query: OutputQuery, submission: str) -> Response:
+def get_output(caller: Caller, query: contract.OutputQuery, submission: str) -> Response:
     """Get the submitted output of one part.
 
     Available until the output is deleted.
     """
-    part = query.part
-    return answers.conditional(submissions.submission_output(calls.context(), caller, submission, part))
+    return answers.conditional(submissions.submission_output(calls.context(), caller, submission, query.part))
 
 
-def _validated(caller: Caller, benchmark: str, body: SubmissionRequest) -> Response:
+def _made(caller: Caller, submission: str, *, repeated: bool = False) -> Response:
+    location = f"/v1/submissions/{submission}"
+    return calls.made(submissions.wait_for_submission, caller, submission, location=location, repeated=repeated)
+
+
+def _validated(caller: Caller, benchmark: str, body: contract.SubmissionRequest) -> Response:
     """Return 200 with the result of a validation, or 202 with its unfinished job."""
     context = calls.context()
     job_id, new = validation.validate(context, caller, benchmark, body, calls.idempotency_key(body))
-    wait = calls.wait_seconds()
-    view = jobs.wait_for_job(context, caller, job_id, wait or 0)
-    response = answers.accepted(view, f"/v1/jobs/{job_id}", wait, repeated=not new)
-    if view.final:
+    response = calls.made(jobs.wait_for_job, caller, job_id, location=f"/v1/jobs/{job_id}", repeated=not new)
+    if response.status_code == 201:
         response.status_code = 200
     response.headers.extend(dict(submissions.rate_limits(context, caller, benchmark)))
     return response

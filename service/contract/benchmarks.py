@@ -13,10 +13,11 @@ from typing_extensions import TypedDict
 
 from service import requests
 from service.contract import common, fields
-from service.contract.derive import Named, Null, Says, checked_by, closed, inline, schema_of
+from service.contract.derive import Named, Null, Says, checked_by, closed, inline, schema_class, schema_of
 from service.contract.fields import Changes, Checked, Fault, Mapped, OneOf, Shape, component, length, whole, wrong_type
 from service.contract.jobs import PartItems
 from service.requests import MISSING, Missing, Query, Request
+from treescore.core.params import Json
 
 MAX_LISTED = 1000
 """Scores that a benchmark may list."""
@@ -379,14 +380,14 @@ class Benchmark(TypedDict):
     pending_revision: int | None
     opens_at: common.Moment | None
     closes_at: common.Moment | None
-    quota: Quota
+    quota: Annotated[Mapping[str, int | None], partial(fields.Nested, schema_class(Quota))]
     feedback: common.Feedback
     feedback_after_closing: common.Feedback | None
     rounding: Annotated[float, fields.Step] | None
     publish_input: bool | Annotated[str, OneOf(("words", "text"))]
     tracks: Mapping[str, Sequence[str]]
-    leaderboard: LeaderboardSettings
-    about: About
+    leaderboard: Annotated[Mapping[str, Json], partial(fields.Nested, schema_class(LeaderboardSettings))]
+    about: Annotated[Mapping[str, Json], partial(fields.Nested, schema_class(About))]
     created_at: common.Moment
     updated_at: common.Moment
     failure: common.Failure | None

@@ -10,7 +10,7 @@ from typing import Any
 
 from flask import Flask, Response
 
-from service.api.asks import OPERATIONS, Answer, Body, Operation
+from service.api.calls import OPERATIONS, Answer, Body, Operation
 from service.api.status import YAML
 from service.app import BLUEPRINTS
 from service.openapi.common import ANSWERS, HEADERS, IMPLIED, PARAMETERS, TEXT, WORDS, Common, Word

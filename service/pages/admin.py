@@ -7,22 +7,19 @@ deliveries, sending again, new secrets. An organiser may look at a benchmark as 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-import orjson
 from flask import Response, request
 
 from service.api import answers as api_answers
 from service.api import calls
 from service.api.bodies import ALONE
 from service.contract.access import InviteRequest, WebhookRequest
-from service.contract.benchmarks import AnalyticsQuery, BenchmarkChanges, BenchmarksQuery
+from service.contract.benchmarks import AnalyticsQuery, Benchmark, BenchmarkChanges, BenchmarksQuery
 from service.contract.common import PageQuery
-from service.contract.derive import schema_of
 from service.errors import NotFound
 from service.pages import answers, visitors
-from service.pages.benchmarks import benchmark_document, state_of
-from service.pages.figures import ScoreNames
+from service.pages.figures import ScoreNames, benchmark_document, state_of
 from service.policy.gate import LEVELS
 from service.requests import PICKS
 from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
@@ -48,7 +45,7 @@ def show_admin() -> Response:
     query, _ = answers.query(BenchmarksQuery)
     listed = benchmarks.list_benchmarks(calls.context(), caller, query)
     now = calls.context().now()
-    rows = [(document, state_of(document, now)) for document in listed.items]
+    rows = [(document, state_of(cast("Benchmark", document), now)) for document in listed.items]
     return answers.page("admin.html", rows=rows, next=listed.next)
 
 
@@ -58,9 +55,9 @@ def show_admin_benchmark(benchmark: str) -> Response:
     caller = visitors.member("organise")
     context = calls.context()
     view = benchmarks.view_benchmark(context, caller, benchmark)
-    document = orjson.loads(view.body)
+    document = view.document
     listed = revisions.list_revisions(context, caller, benchmark, MANY)
-    analytics = orjson.loads(analytics_of(context, caller, benchmark, AnalyticsQuery(days=DAYS)).body)
+    analytics = analytics_of(context, caller, benchmark, AnalyticsQuery(days=DAYS)).document
     report = fitting.report(context, caller, benchmark, MANY) if document["active_revision"] else None
     return answers.page(
         "admin_benchmark.html", benchmark=document, etag=view.etag, levels=list(LEVELS), picks=PICKS, about=ABOUT,
@@ -77,7 +74,7 @@ def change_benchmark(benchmark: str) -> Response:
     form = request.form
     given = _settings(form) if form.get("what") == "settings" else {"about": _about(form)}
     context = calls.context()
-    changes = answers.loaded(schema_of(BenchmarkChanges), given)
+    changes = calls.loaded(BenchmarkChanges, given)
     benchmarks.patch_benchmark(context, caller, benchmark, changes, f'"{form.get("etag", "")}"')
     return answers.go_to(f"/admin/{benchmark}")
 
@@ -87,9 +84,9 @@ def show_difference(benchmark: str, number: int) -> Response:
     """Show what a revision changes and who would move, also of one that is not active."""
     caller = visitors.member("organise")
     context = calls.context()
-    document = orjson.loads(benchmarks.view_benchmark(context, caller, benchmark).body)
-    difference = orjson.loads(revisions.difference(context, caller, benchmark, number).body)
-    failure = orjson.loads(revisions.view_revision(context, caller, benchmark, number).body)["failure"]
+    document = benchmark_document(caller, benchmark)
+    difference = revisions.difference(context, caller, benchmark, number).document
+    failure = revisions.view_revision(context, caller, benchmark, number).document["failure"]
     figures = ScoreNames(document)(document["main_score"]).figures
     return answers.page(
         "admin_difference.html", benchmark=document, difference=difference, failure=failure, figures=figures
@@ -144,7 +141,7 @@ def _about(form: Mapping[str, str]) -> dict[str, Any]:
     return {**texts, "links": links or None}
 
 
-def _links_text(document: Mapping[str, Any]) -> str:
+def _links_text(document: Benchmark) -> str:
     return "\n".join(f"{link['label']} {link['url']}" for link in document["about"].get("links") or ())
 
 
@@ -194,30 +191,28 @@ def make_invite(benchmark: str) -> Response:
     given: dict[str, object] = {"expires_at": moment_of(request.form.get("expires_at", ""))}
     most = request.form.get("teams_at_most", "")
     given["teams_at_most"] = int(most) if most.isascii() and most.isdigit() and len(most) <= MOST_DIGITS else most
-    invite = teams.create_invite(context, caller, benchmark, answers.loaded(schema_of(InviteRequest), given))
+    invite = teams.create_invite(context, caller, benchmark, calls.loaded(InviteRequest, given))
     return _teams_page(benchmark, invite=invite)
 
 
 @teams_blueprint.post("/invites/<invite>")
 def withdraw_invite(benchmark: str, invite: str) -> Response:
     """Withdraw an invite."""
-    caller = visitors.sender("organise")
-    teams.delete_invite(calls.context(), caller, benchmark, invite)
+    teams.delete_invite(calls.context(), visitors.sender("organise"), benchmark, invite)
     return answers.go_to(f"/admin/{benchmark}/teams")
 
 
 def _teams_page(
     benchmark: str, *, made: list[dict[str, object]] | None = None, invite: dict[str, object] | None = None
 ) -> Response:
-    """Return the page; one with secrets is stored nowhere."""
+    """Return the page; one with secrets answers a form, so that it is stored nowhere."""
     caller = visitors.member("organise")
     context = calls.context()
-    response = answers.page(
+    return answers.page(
         "admin_teams.html", benchmark=benchmark_document(caller, benchmark), made=made, invite=invite,
         teams=teams.list_teams(context, caller, benchmark, MANY_INVITES).items,
         invites=teams.list_invites(context, caller, benchmark, MANY_INVITES).items,
     )  # fmt: skip
-    return response if made is None and invite is None else api_answers.unstored(response)
 
 
 webhooks_blueprint = answers.pages("admin_webhooks", "/admin/webhooks")
@@ -238,53 +233,44 @@ def make_webhook() -> Response:
     given = {"url": request.form.get("url", "").strip()}
     if request.form.get("benchmark"):
         given["benchmark"] = request.form["benchmark"]
-    return _webhooks_page(
-        secret=events.create_webhook(context, caller, answers.loaded(schema_of(WebhookRequest), given))
-    )
+    return _webhooks_page(secret=events.create_webhook(context, caller, calls.loaded(WebhookRequest, given)))
 
 
 @webhooks_blueprint.post("/<webhook>/rotate")
 def rotate_webhook(webhook: str) -> Response:
     """Make a new secret; the old one signs too for a day."""
-    caller = visitors.sender("organise")
-    return _webhooks_page(secret=events.rotate_secret(calls.context(), caller, webhook))
+    return _webhooks_page(secret=events.rotate_secret(calls.context(), visitors.sender("organise"), webhook))
 
 
 @webhooks_blueprint.post("/<webhook>/test")
 def test_webhook(webhook: str) -> Response:
     """Send a test event."""
-    caller = visitors.sender("organise")
-    events.send_test(calls.context(), caller, webhook)
+    events.send_test(calls.context(), visitors.sender("organise"), webhook)
     return answers.go_to(f"/admin/webhooks/{webhook}")
 
 
 @webhooks_blueprint.post("/<webhook>/delete")
 def delete_webhook(webhook: str) -> Response:
     """Delete a webhook."""
-    caller = visitors.sender("organise")
-    events.delete_webhook(calls.context(), caller, webhook)
+    events.delete_webhook(calls.context(), visitors.sender("organise"), webhook)
     return answers.go_to("/admin/webhooks")
 
 
 @webhooks_blueprint.get("/<webhook>")
 def show_deliveries(webhook: str) -> Response:
     """Show the log of deliveries."""
-    caller = visitors.member("organise")
-    found = events.list_deliveries(calls.context(), caller, webhook, MANY_WEBHOOKS)
+    found = events.list_deliveries(calls.context(), visitors.member("organise"), webhook, MANY_WEBHOOKS)
     return answers.page("admin_deliveries.html", webhook=webhook, deliveries=found.items)
 
 
 @webhooks_blueprint.post("/<webhook>/<delivery>/replay")
 def replay_delivery(webhook: str, delivery: str) -> Response:
     """Send an event again."""
-    caller = visitors.sender("organise")
-    events.replay_delivery(calls.context(), caller, webhook, delivery)
+    events.replay_delivery(calls.context(), visitors.sender("organise"), webhook, delivery)
     return answers.go_to(f"/admin/webhooks/{webhook}")
 
 
 def _webhooks_page(secret: dict[str, object] | None = None) -> Response:
-    """Return the page; one with a secret is stored nowhere."""
-    caller = visitors.member("organise")
-    listed = events.list_webhooks(calls.context(), caller, MANY_WEBHOOKS)
-    response = answers.page("admin_webhooks.html", webhooks=listed.items, secret=secret)
-    return response if secret is None else api_answers.unstored(response)
+    """Return the page; one with a secret answers a form, so that it is stored nowhere."""
+    listed = events.list_webhooks(calls.context(), visitors.member("organise"), MANY_WEBHOOKS)
+    return answers.page("admin_webhooks.html", webhooks=listed.items, secret=secret)

@@ -16,22 +16,20 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import orjson
 from flask import Blueprint, Response, request
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from werkzeug.datastructures import Headers
 
 from service.api import answers, calls
-from service.api.answers import PROBLEM_JSON, Kind, known_tag
+from service.api.answers import Kind, ProblemResponse, known_tag
 from service.api.middleware import IN_PAGE, placed
 from service.context import LruCache
-from service.contract.fields import Loaded, Strict, load
+from service.contract.fields import Loaded
 from service.contract.leaderboards import SHEET_FORMATS
-from service.errors import CODES, BadRequest, NotFound, ServiceError
+from service.errors import CODES, BadRequest, Conflict, NotFound, ServiceError, TooManyRequests, Unprocessable
 from service.pages import figures
 from service.pages.visitors import CSRF_FIELD, Visitor, here, shown_visitor, visitor
-from service.usecases.runs import View, body_view, etag_of
+from service.usecases.runs import Shown, etag_of
 from treescore.core.version import __version__
 from treescore.core.wording import one_line
 from treescore.render.drawing import MINUS, MISSING
@@ -52,11 +50,12 @@ BRIEFLY = "public, max-age=60"
 
 
 @cache
-def static_files() -> Mapping[str, View]:
+def static_files() -> Mapping[str, Shown[None]]:
     """Return every file by its path below the folder."""
     paths = sorted(path for path in STATIC.rglob("*") if path.suffix in MEDIA_TYPES)
     return {
-        path.relative_to(STATIC).as_posix(): body_view(path.read_bytes(), MEDIA_TYPES[path.suffix]) for path in paths
+        path.relative_to(STATIC).as_posix(): Shown(None, path.read_bytes(), content_type=MEDIA_TYPES[path.suffix])
+        for path in paths
     }
 
 
@@ -96,29 +95,15 @@ def drawn(svg: str) -> Markup:
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def download(response: Response, name: str) -> Response:
+def download(response: Response, name: str, how: str = "attachment") -> Response:
     """Return the response as a file of this name; characters that file systems read otherwise become `_`."""
-    headers: Headers = response.headers
-    headers["Content-Disposition"] = f'attachment; filename="{file_name(name)}"'
+    response.headers["Content-Disposition"] = f'{how}; filename="{file_name(name)}"'
     return response
 
 
 def file_name(name: str) -> str:
     """Return a name that every header and file system takes, with other characters as `_`."""
     return (_UNSAFE.sub("_", name).strip("._") or "file")[-100:]
-
-
-def problem_of(error: ServiceError) -> dict[str, Any]:
-    """Return the problem document of an error."""
-    document: dict[str, Any] = orjson.loads(answers.of_service_error(error).get_data())
-    return document
-
-
-def with_status_of(response: Response, error: ServiceError) -> Response:
-    """Return the page with the status and the headers of an error, such as when to try again."""
-    response.status_code = error.status
-    response.headers.extend(error.headers)
-    return response
 
 
 HTML = "text/html; charset=utf-8"
@@ -186,23 +171,26 @@ def query(kind: type[Loaded], *own: str, file: bool = False) -> tuple[Loaded, di
     return calls.load_query(kind, given), pages_own
 
 
-def loaded(schema: Strict[Loaded], given: object) -> Loaded:
-    """Return the request that the fields of a form stand for.
-
-    Raises:
-        Unprocessable: with every fault.
-    """
-    return load(schema, given, calls.context().config.max_problems)
-
-
 def page(template: str, status: int = 200, **values: object) -> Response:
-    """Return a page whose validator is that of its bytes."""
+    """Return a page whose validator is that of its bytes; one that answers a form is stored nowhere."""
     if status != 200:
         return finished(Response(render(template, **values), status, content_type=HTML))
     if request.method not in ("GET", "HEAD"):
         return finished(answers.unstored(Response(render(template, **values), content_type=HTML)))
     body = _rendered(template, **values)
     return finished(_sent(body, etag_of(body), Kind.PAGE))
+
+
+REFUSED = (Unprocessable, Conflict, TooManyRequests)
+"""What a page with a form says above the form."""
+
+
+def refused(template: str, error: ServiceError, **values: object) -> Response:
+    """Return a page that says what is wrong, with the status and headers of the error, such as when to try again."""
+    response = page(template, 200, **{**values, "problem": answers.problem_of(error)})
+    response.status_code = error.status
+    response.headers.extend(error.headers)
+    return response
 
 
 def known_page(
@@ -219,9 +207,7 @@ def known_page(
     return finished(_kept(template, tag_of(version, request.full_path), values, kind))
 
 
-def _kept(
-    template: str, tag: str, values: Callable[[], Mapping[str, object]], kind: Kind = Kind.PAGE
-) -> Response:  # fmt: skip
+def _kept(template: str, tag: str, values: Callable[[], Mapping[str, object]], kind: Kind = Kind.PAGE) -> Response:
     """Return 304, or the page that the process keeps under this validator, rendered once for all threads."""
     asked = answers.asked_of(request.environ)
     body = b""
@@ -233,7 +219,7 @@ def _kept(
 def _sent(body: bytes, tag: str, kind: Kind) -> Response:
     """Return 304, or a rendered page; that of a session has a weak validator: it is masked each time."""
     known = visitor()
-    view = View(known.masked(body), tag, content_type=HTML, weak=known.signed is not None)
+    view = Shown[None](None, known.masked(body), tag, content_type=HTML, weak=known.signed is not None)
     return answers.conditional(view, kind=kind)
 
 
@@ -258,9 +244,7 @@ def fragment(template: str, version: str, *, final: bool, values: Callable[[], M
     return finished(Response(render(template, **values()), FINAL if final else 200, content_type=HTML))
 
 
-def known_fragment(
-    template: str, version: str, *, final: bool, values: Callable[[], Mapping[str, object]]
-) -> Response:  # fmt: skip
+def known_fragment(template: str, version: str, *, final: bool, values: Callable[[], Mapping[str, object]]) -> Response:
     """Return a part of a page as `fragment`, of which many ask for the same: it is rendered once for all of them.
 
     Args:
@@ -294,18 +278,13 @@ def render(template: str, **values: object) -> bytes:
 
 
 def _rendered(template: str, **values: object) -> bytes:
-    page = _template(template).render(**values, **common(visitor())).encode()
+    page = environment().get_template(template).render(**values, **common(visitor())).encode()
     return placed(IN_PAGE, page, request.script_root)
 
 
 def common(known: Visitor) -> dict[str, Any]:
     """Return what every page shows: who looks, in which colours, where, and below which path the service is."""
     return {"visitor": known, "here": here(), "path": request.path, "prefix": request.script_root}
-
-
-@cache
-def _template(name: str) -> Template:
-    return environment().get_template(name)
 
 
 def finished(response: Response) -> Response:
@@ -341,13 +320,12 @@ API = "/v1"
 
 def as_page(response: Response) -> Response:
     """Return the page of a problem where a page was asked for; any other response unchanged."""
-    if response.content_type != PROBLEM_JSON or not _page_wanted():
+    if not isinstance(response, ProblemResponse) or not _page_wanted():
         return response
-    document = orjson.loads(response.get_data())
     if response.status_code == 401:
         response.headers.pop("WWW-Authenticate", None)  # a browser would ask for a name and a password
     unknown = shown_visitor().signed is None
-    body = render("problem.html", problem=document, sign_in=unknown and response.status_code in (401, 403))
+    body = render("problem.html", problem=response.problem, sign_in=unknown and response.status_code in (401, 403))
     response.set_data(body)
     response.content_type = HTML
     return finished(response)
@@ -365,44 +343,39 @@ PAGES_OWN = ("sort", "version", "order", "shade", "a", "b", "format")
 """Parameters that the API does not know."""
 
 
-def export_links(api: str, page: str, query: Mapping[str, str], formats: Collection[str]) -> list[tuple[str, str]]:
+def export_links(
+    address: str, query: Mapping[str, str], formats: Collection[str], without: Collection[str] = ("version", "format")
+) -> list[tuple[str, str]]:
     """Return names and addresses of the formats of an export.
-
-    Args:
-        api: its address in the API.
-        page: its address among the pages.
-        query: of the page.
-        formats: that there are.
-    """
-    address = api if visitor().signed is None else page
-    members = {name: value for name, value in query.items() if value and name not in PAGES_OWN}
-    return [
-        (words, f"{address}?{urlencode({**members, 'format': form})}")
-        for form, words in EXPORT_NAMES.items()
-        if form in formats
-    ]
-
-
-def export(view: View, name: str) -> Response:
-    """Return an export as a file of this name."""
-    response = finished(answers.conditional(view, kind=answers.Kind.PAGE))
-    response.headers["Content-Disposition"] = f'inline; filename="{file_name(name)}"'
-    return response
-
-
-TABLES = (CSV, TSV, MARKDOWN, LATEX)
-"""Formats in which the table is exported as the page shows it; the others are the API's."""
-
-
-def table_links(address: str, query: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return names and addresses of the files of a table.
 
     Args:
         address: that answers with them.
         query: of the page, whose state they have.
+        formats: that there are.
+        without: parameters that the address does not take.
     """
-    members = {name: value for name, value in query.items() if name not in ("version", "format") and value}
-    return [(EXPORT_NAMES[form], f"{address}?{urlencode({**members, 'format': form})}") for form in TABLES]
+    members = {name: value for name, value in query.items() if value and name not in without}
+    links = {form: f"{address}?{urlencode({**members, 'format': form})}" for form in formats}
+    return [(words, links[form]) for form, words in EXPORT_NAMES.items() if form in links]
+
+
+def api_links(api: str, page: str, query: Mapping[str, str], formats: Collection[str]) -> list[tuple[str, str]]:
+    """Return names and addresses of what the API exports, or the page for who is signed in."""
+    return export_links(api if visitor().signed is None else page, query, formats, PAGES_OWN)
+
+
+def sent(view: Shown[object]) -> Response:
+    """Return what a use-case shows as it is, at an address of the pages."""
+    return finished(answers.conditional(view, kind=Kind.PAGE))
+
+
+def export(view: Shown[object], name: str) -> Response:
+    """Return an export as a file of this name."""
+    return download(sent(view), name, "inline")
+
+
+TABLES = (CSV, TSV, MARKDOWN, LATEX)
+"""Formats in which the table is exported as the page shows it; the others are the API's."""
 
 
 def table_file(table: Table, form: str, name: str) -> Response:
@@ -413,7 +386,7 @@ def table_file(table: Table, form: str, name: str) -> Response:
         form: one of TABLES. In CSV and TSV figures are numbers as shown.
         name: of the file.
     """
-    return export(body_view(table_bytes(table, form), SHEET_FORMATS[form]), name)
+    return export(Shown(None, table_bytes(table, form), content_type=SHEET_FORMATS[form]), name)
 
 
 def table_bytes(table: Table, form: str) -> bytes:

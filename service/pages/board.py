@@ -6,29 +6,27 @@ The matrix has parts down and teams across.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-import orjson
 from flask import Response, request
 from markupsafe import Markup
 
 from service.api import calls
-from service.contract.leaderboards import SHEET_FORMATS, Leaderboard, LeaderboardQuery, MatrixQuery
+from service.contract import leaderboards as boards
+from service.contract.benchmarks import Benchmark
 from service.errors import BadRequest
 from service.pages import answers
-from service.pages.answers import TABLES, drawn, export, export_links, table_file, table_links
-from service.pages.benchmarks import benchmark_document, state_now, state_of
-from service.pages.figures import TOGETHER, NamedScore, ScoreNames, p_value
+from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
+from service.pages.figures import TOGETHER, NamedScore, ScoreNames, benchmark_document, p_value, state_now, state_of
 from service.pages.visitors import visitor
 from service.render import board_scale, claims_of, cluster_starts, exact, line_words, row_mark, tested_words
 from service.requests import PICKS
 from service.usecases.access import item_number
 from service.usecases.boards.viewing import MOST_ROWS, leaderboard, matrix
-from service.usecases.runs import View
-from treescore.core.params import Json
+from service.usecases.runs import Shown
 from treescore.core.wording import Figures, counted, one_line
 from treescore.render.crosstable import bounds
 from treescore.render.dot_table import Scale, axis_svg, interval_bar_svg
@@ -40,8 +38,7 @@ blueprint = answers.pages("board", "/b/<benchmark>")
 SORT = "sort"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One row of the table, as its cells.
 
     Attributes:
@@ -53,7 +50,7 @@ class Row:
         heading: why this row and those below it are not tested; empty where that was said or they are.
     """
 
-    document: Mapping[str, Any]
+    document: boards.LeaderboardRow
     name: str
     span: str
     begins_cluster: bool
@@ -68,8 +65,7 @@ class Row:
         return one_line(": ".join(dict.fromkeys(filter(None, (self.name, self.document["name"])))))
 
 
-@dataclass(frozen=True, slots=True)
-class BoardColumn:
+class BoardColumn(NamedTuple):
     """A column of the board, on the page and in its files.
 
     Attributes:
@@ -112,7 +108,7 @@ def show_board_live(benchmark: str) -> Response:
 @blueprint.get("/export")
 def export_board(benchmark: str) -> Response:
     """Show the table of the board as a file: the same rows in the same order, the same columns and digits."""
-    query, own = answers.query(LeaderboardQuery, SORT, file=True)
+    query, own = answers.query(boards.LeaderboardQuery, SORT, file=True)
     name = f"{benchmark}-board"
     if query.format not in TABLES:
         return export(leaderboard(calls.context(), visitor().caller, benchmark, query), name)
@@ -130,7 +126,9 @@ def _table(shown: Mapping[str, Any], form: str) -> Table:
     return Table(caption, heads, lines, rules=rules, claim=shown["claims"])
 
 
-def _columns(board: Leaderboard, ranking: NamedScore, scores: Sequence[NamedScore], sort: str) -> list[BoardColumn]:
+def _columns(
+    board: boards.Leaderboard, ranking: NamedScore, scores: Sequence[NamedScore], sort: str
+) -> list[BoardColumn]:
     """Return the columns of a board; what compares neighbours by rank stands only where rows do."""
     parts, pending, figures = len(board["parts"]), board["significance"]["pending"], ranking.figures
 
@@ -157,22 +155,23 @@ def _columns(board: Leaderboard, ranking: NamedScore, scores: Sequence[NamedScor
             "could be", lambda row: row.span, "span", shown="Could be", title="Ranks that the tests leave open"
         ),
         BoardColumn("team", lambda row: row.whole_name, "", shown="Team", sort="team"),
-        replace(figure(ranking), kind="num main", title=ranking.doc),
+        figure(ranking)._replace(kind="num main", title=ranking.doc),
         *(tested if board["feedback"] != "rounded" else ()),
         *map(figure, scores),
         *([BoardColumn("parts", scored, shown="Parts", sort="parts")] if parts > 1 else ()),
     ]
 
 
-def _view(benchmark: str) -> tuple[View, str]:
-    query, own = answers.query(LeaderboardQuery, SORT, "version")
-    view = leaderboard(calls.context(), visitor().caller, benchmark, query)
-    return view, own.get(SORT, "")
+def _view(benchmark: str) -> tuple[Shown[boards.Leaderboard], str]:
+    query, own = answers.query(boards.LeaderboardQuery, SORT, "version")
+    return leaderboard(calls.context(), visitor().caller, benchmark, query), own.get(SORT, "")
 
 
-def _board_values(benchmark: str, view: View, sort: str, asked: Mapping[str, str] | None = None) -> dict[str, object]:
+def _board_values(
+    benchmark: str, view: Shown[boards.Leaderboard], sort: str, asked: Mapping[str, str] | None = None
+) -> dict[str, object]:
     """Return what the templates of the board show."""
-    board = orjson.loads(view.body)
+    board = view.document
     document = benchmark_document(visitor().caller, benchmark)
     names = ScoreNames(document, board["rounding"], rounded=not exact(board))
     ranking = names(board["score"])
@@ -206,23 +205,21 @@ def _board_values(benchmark: str, view: View, sort: str, asked: Mapping[str, str
 
 def _exports(api: str, page: str, query: Mapping[str, str], whole: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the files of a table as the page shows it, and those of the API, which hold the `whole`."""
-    others = [form for form in SHEET_FORMATS if form not in TABLES]
-    return [*table_links(page, query), *export_links(api, page, whole, others)]
+    others = [form for form in boards.SHEET_FORMATS if form not in TABLES]
+    return [*export_links(page, query, TABLES), *api_links(api, page, whole, others)]
 
 
-def shown_board(document: Mapping[str, Any]) -> dict[str, Any]:
+def shown_board(document: Benchmark) -> dict[str, Any]:
     """Return the head of a page of a benchmark that shows something else than its board."""
     return heading(document, default_board(document["id"]))
 
 
-def default_board(benchmark: str) -> dict[str, Any]:
+def default_board(benchmark: str) -> boards.Leaderboard:
     """Return the board of a benchmark by the score that ranks."""
-    view = leaderboard(calls.context(), visitor().caller, benchmark, LeaderboardQuery())
-    document: dict[str, Any] = orjson.loads(view.body)
-    return document
+    return leaderboard(calls.context(), visitor().caller, benchmark, boards.LeaderboardQuery()).document
 
 
-def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, Any]:
+def heading(document: Benchmark, board: boards.Leaderboard | boards.Matrix) -> dict[str, Any]:
     """Return what stands at the head of the pages of a benchmark."""
     state = state_of(document, calls.context().now())
     rows = {row["team"] or row["submission"] for row in board["rows"] if row["role"] != "baseline"}
@@ -231,7 +228,7 @@ def heading(document: Mapping[str, Any], board: Mapping[str, Any]) -> dict[str, 
     return {"benchmark": document, "state": state, "summary": f"{summary[:1].upper()}{summary[1:]}."}
 
 
-def _board_rows(board: Leaderboard, figures: Figures, scale: Scale) -> list[Row]:
+def _board_rows(board: boards.Leaderboard, figures: Figures, scale: Scale) -> list[Row]:
     rows, said = [], ""
     for document, begins in zip(board["rows"], cluster_starts(board), strict=True):
         span = ranks_words(document.get("rank_interval"))
@@ -243,7 +240,7 @@ def _board_rows(board: Leaderboard, figures: Figures, scale: Scale) -> list[Row]
     return rows
 
 
-def row_name(document: Mapping[str, Any]) -> str:
+def row_name(document: boards.LeaderboardRow | boards.MatrixRow) -> str:
     """Return what a row is called: its team, else its submission where that is a baseline's."""
     if document["role"] == "baseline":
         return str(document["name"] or "baseline")
@@ -276,7 +273,7 @@ def _sort_link(query: Mapping[str, str], sort: str, column: BoardColumn) -> str:
     return "?" + urlencode({**members, SORT: other if sort == wanted else wanted})
 
 
-def _board_caption(board: Mapping[str, Json], ranking: NamedScore, parts: int, *, by_rank: bool) -> str:
+def _board_caption(board: boards.Leaderboard, ranking: NamedScore, parts: int, *, by_rank: bool) -> str:
     """Say what is measured, and how it was tested; of the lines between rows only where these stand by rank."""
     part = board["part"]
     if part == "macro":
@@ -287,7 +284,8 @@ def _board_caption(board: Mapping[str, Json], ranking: NamedScore, parts: int, *
         measured = f"{ranking.label}." if part is None else f"{ranking.label} of the part {part}."
     significance = board["significance"]
     if significance["pending"]:
-        return f"{measured} The differences are being tested: {_pairs(board)}."
+        rows = min(board["total_rows"], significance["first_rows"])
+        return f"{measured} The differences are being tested: {counted(rows * (rows - 1) // 2, 'pair')}."
     if significance["test"] is None or not significance["pairs"]:
         return f"{measured} {significance['reason'] or ''}".strip()
     if not by_rank:
@@ -295,16 +293,11 @@ def _board_caption(board: Mapping[str, Json], ranking: NamedScore, parts: int, *
     return f"{measured} {line_words(significance)}"
 
 
-def _pairs(board: Mapping[str, Json]) -> str:
-    rows = min(board["total_rows"], board["significance"]["first_rows"])
-    return counted(rows * (rows - 1) // 2, "pair")
-
-
-def part_choices(document: Mapping[str, Json]) -> list[tuple[str, str]]:
+def part_choices(document: Benchmark) -> list[tuple[str, str]]:
     """Return the values of `part`, and what they are called; none for a benchmark of one part."""
     if len(document["parts"]) == 1:
         return []
-    tracks = [(name, f"{name} ({counted(len(parts), 'part')})") for name, parts in document.get("tracks", {}).items()]
+    tracks = [(name, f"{name} ({counted(len(parts), 'part')})") for name, parts in document["tracks"].items()]
     return [*TOGETHER.items(), *tracks, *((name, name) for name in document["parts"])]
 
 
@@ -316,8 +309,7 @@ MOST_TEAMS = 100
 """Columns of one page: 26 fit in a window, and 1,000 teams on 200 parts would be a page of 5 MB."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One cell: the figure, its class, and whether it is the best of its row."""
 
     shown: str
@@ -325,8 +317,7 @@ class Cell:
     best: bool
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixLine:
+class MatrixLine(NamedTuple):
     """One row of the table: a part, or what ranks the teams.
 
     Attributes:
@@ -345,13 +336,13 @@ class MatrixLine:
 @matrix_blueprint.get("")
 def show_matrix(benchmark: str) -> Response:
     """Show the score that ranks of every team on every part."""
-    view, values = _shown_matrix(benchmark, *answers.query(MatrixQuery, "order", "shade", CURSOR))
+    view, values = _shown_matrix(benchmark, *answers.query(boards.MatrixQuery, "order", "shade", CURSOR))
     return answers.known_page("matrix.html", (view.etag, state_now(benchmark, view)), values)
 
 
 def _shown_matrix(
-    benchmark: str, query: MatrixQuery, own: Mapping[str, str]
-) -> tuple[View, Callable[[], dict[str, Any]]]:
+    benchmark: str, query: boards.MatrixQuery, own: Mapping[str, str]
+) -> tuple[Shown[boards.Matrix], Callable[[], dict[str, Any]]]:
     """Return a block of the matrix's rows, and what makes of it what the page shows."""
     order, shade = _choice(own, "order", ORDERS), _choice(own, "shade", SHADES)
     start = item_number(own.get(CURSOR))
@@ -365,7 +356,7 @@ def _shown_matrix(
 @matrix_blueprint.get("/export")
 def export_matrix(benchmark: str) -> Response:
     """Show the table of the matrix as a file: the same teams, the same parts in their order, the same digits."""
-    query, own = answers.query(MatrixQuery, "order", "shade", CURSOR, file=True)
+    query, own = answers.query(boards.MatrixQuery, "order", "shade", CURSOR, file=True)
     name = f"{benchmark}-matrix"
     if query.format not in TABLES:
         return export(matrix(calls.context(), visitor().caller, benchmark, query), name)
@@ -396,7 +387,9 @@ def _choice(own: Mapping[str, str], name: str, known: Mapping[str, object]) -> s
     return value
 
 
-def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: int, shown: slice) -> dict[str, Any]:
+def _matrix_values(
+    benchmark: str, view: Shown[boards.Matrix], order: str, shade: str, start: int, shown: slice
+) -> dict[str, Any]:
     """Return what the template shows.
 
     Args:
@@ -407,7 +400,7 @@ def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: in
         start: teams before the first that is shown.
         shown: of the view's rows.
     """
-    document = orjson.loads(view.body)
+    document = view.document
     about = benchmark_document(visitor().caller, benchmark)
     names = ScoreNames(about, document["rounding"])
     score = names(document["score"])
@@ -418,6 +411,7 @@ def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: in
     teams = [row_name(row) for row in document["rows"][shown]]
     overall = [row["score"] for row in document["rows"]]
     whole = {name: value for name, value in query.items() if name != CURSOR}
+    total, parts = document["total_rows"], counted(len(document["parts"]), "part")
     return {
         **heading(about, document),
         "matrix": document,
@@ -429,9 +423,9 @@ def _matrix_values(benchmark: str, view: View, order: str, shade: str, start: in
         "lines": _ordered(_matrix_lines(document, cells), order, higher=higher),
         "orders": ORDERS, "order": order, "shade": shade,
         "key": _key(shade),
-        "caption": _matrix_caption(document, score),
+        "caption": f"{score.label} of {counted(total, 'team')} on {parts}.",
         "query": query,
-        "start": start, "places": _places(start, len(teams), document["total_rows"]),
+        "start": start, "places": _places(start, len(teams), total),
         "exports": _exports(f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", query, whole),
     }  # fmt: skip
 
@@ -447,25 +441,19 @@ def _places(start: int, teams: int, total: int) -> list[tuple[str, int | None]]:
     ]  # fmt: skip
 
 
-def _matrix_caption(document: Mapping[str, Any], score: NamedScore) -> str:
-    teams, parts = counted(document["total_rows"], "team"), counted(len(document["parts"]), "part")
-    return f"{score.label} of {teams} on {parts}."
-
-
 Cells = Callable[[Sequence[float | None]], Sequence[Cell]]
 
 
-def _matrix_lines(document: Mapping[str, Any], cells: Cells) -> list[MatrixLine]:
+def _matrix_lines(document: boards.Matrix, cells: Cells) -> list[MatrixLine]:
     lines = []
     for part, values in zip(document["parts"], by_part(document), strict=True):
-        sizes = [counted(part[f"{unit}s"], unit) for unit in ("sentence", "word") if part[f"{unit}s"] is not None]
+        known = (("sentence", part["sentences"]), ("word", part["words"]))
+        sizes = [counted(size, unit) for unit, size in known if size is not None]
         lines.append(MatrixLine(part["name"], ", ".join(sizes), values, cells(values)))
     return lines
 
 
-def _cells(
-    values: Sequence[float | None], *, score: NamedScore, by: ShadeBy, higher: bool, shown: slice
-) -> list[Cell]:  # fmt: skip
+def _cells(values: Sequence[float | None], *, score: NamedScore, by: ShadeBy, higher: bool, shown: slice) -> list[Cell]:
     """Return the shown cells of a row, shaded by their distance from the best of all or by the score itself."""
     known = [value for value in values if value is not None]
     best = (max(known) if higher else min(known)) if known else 0.0

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-import orjson
 from flask import Response, request
 from markupsafe import Markup
 
 from service.api import calls
-from service.contract.comparisons import ComparisonQuery
-from service.contract.leaderboards import LeaderboardQuery
+from service.contract.comparisons import ComparisonQuery, StoredComparison
+from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import BadRequest, NotFound
 from service.pages import answers
-from service.pages.answers import TABLES, drawn, export, export_links, table_file, table_links
-from service.pages.benchmarks import benchmark_document
+from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
 from service.pages.board import heading, part_choices
-from service.pages.figures import NamedScore, ScoreNames, whole
+from service.pages.figures import NamedScore, ScoreNames, benchmark_document, whole
 from service.pages.visitors import visitor
 from service.policy.gate import LEVELS, Level, require
 from service.usecases.boards.viewing import leaderboard
 from service.usecases.comparison_views import labelled, shown_names, view_comparison
-from service.usecases.runs import View
+from service.usecases.runs import Shown
 from treescore.core.wording import correction_name, counted, one_line, p_words
 from treescore.render.comparison_pictures import Opponent, against_scale, opponents, pairs_svg, verdict
 from treescore.render.crosstable import CrossTable, cross_table, interval_head, notes
@@ -37,8 +35,7 @@ blueprint = answers.pages("compare", "/b/<benchmark>/compare")
 SIDES = ("a", "b")
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(NamedTuple):
     """A comparison for people.
 
     Attributes:
@@ -97,7 +94,7 @@ def _compared_views(
     """Return the validators of the board and of its comparison, and what makes of them what the page shows."""
     caller = visitor().caller
     board_view = leaderboard(calls.context(), caller, benchmark, query)
-    board = orjson.loads(board_view.body)
+    board = board_view.document
     require(LEVELS[board["feedback"]], Level.SCORES, "comparisons")
     name = board["significance"]["comparison"]
     answered = None
@@ -114,14 +111,14 @@ def _compared_views(
 def show_comparison_live(benchmark: str) -> Response:
     """Send the browser to the comparison once the differences are tested."""
     query, _ = answers.query(LeaderboardQuery, *SIDES)
-    board = orjson.loads(leaderboard(calls.context(), visitor().caller, benchmark, query).body)
+    board = leaderboard(calls.context(), visitor().caller, benchmark, query).document
     if board["significance"]["pending"]:
         return answers.unchanged()
     return answers.go_to(f"/b/{quote(benchmark, safe='')}/compare?{urlencode(list(request.args.items()))}")
 
 
 def _compare_values(
-    benchmark: str, board: Mapping[str, Any], answered: View | None, own: Mapping[str, str]
+    benchmark: str, board: Leaderboard, answered: Shown[StoredComparison] | None, own: Mapping[str, str]
 ) -> dict[str, Any]:
     document = benchmark_document(visitor().caller, benchmark)
     names = ScoreNames(document, board["rounding"])
@@ -135,14 +132,20 @@ def _compare_values(
         "query": dict(request.args.items()),
         "compared": None,
     }
-    answer = None if answered is None else orjson.loads(answered.body)
+    answer = None if answered is None else answered.document
     if answer is None or "pairs" not in answer or not answer["pairs"]:
         return shown
     compared = _compared_sides(answer, own)
-    return shown | _shown(compared, score) | _exports(benchmark, answer["id"], shown["query"])
+    address, stored = f"/b/{benchmark}/compare", answer["id"]
+    return {
+        **shown,
+        **_shown(compared, score),
+        "exports": export_links(f"{address}/export", shown["query"], TABLES),
+        "whole": api_links(f"/v1/comparisons/{stored}", f"{address}/{stored}", {}, ("svg", "json")),
+    }
 
 
-def _compared_sides(answer: Mapping[str, Any], own: Mapping[str, str]) -> Compared:
+def _compared_sides(answer: StoredComparison, own: Mapping[str, str]) -> Compared:
     """Return the comparison with the two sides that are asked for: submissions or teams.
 
     Raises:
@@ -225,15 +228,6 @@ def _opponent_row(each: Opponent, table: CrossTable, bar: Markup) -> dict[str, A
     }
 
 
-def _exports(benchmark: str, comparison: str, query: Mapping[str, str]) -> dict[str, list[tuple[str, str]]]:
-    """Return the files of the table, and those of all pairs as the API gives them."""
-    address = f"/b/{benchmark}/compare"
-    return {
-        "exports": table_links(f"{address}/export", query),
-        "whole": export_links(f"/v1/comparisons/{comparison}", f"{address}/{comparison}", {}, ("svg", "json")),
-    }
-
-
 @blueprint.get("/<comparison>")
 def export_comparison(benchmark: str, comparison: str) -> Response:
     """Show a comparison in another format, to a visitor who is signed in.
@@ -243,7 +237,6 @@ def export_comparison(benchmark: str, comparison: str) -> Response:
     """
     query, _ = answers.query(ComparisonQuery, file=True)
     context, caller = calls.context(), visitor().caller
-    if orjson.loads(view_comparison(context, caller, comparison).body)["benchmark"] != benchmark:
+    if view_comparison(context, caller, comparison).document["benchmark"] != benchmark:
         raise NotFound(f"The benchmark has no comparison {comparison[:80]!r}.")
-    view = view_comparison(context, caller, comparison, query.format or "json")
-    return export(view, f"{benchmark}-comparison")
+    return export(view_comparison(context, caller, comparison, query.format or "json"), f"{benchmark}-comparison")

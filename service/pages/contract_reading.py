@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from markupsafe import Markup, escape
@@ -23,8 +22,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 _SCHEMA = "#/components/schemas/"
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """An operation of the contract.
 
     Attributes:
@@ -79,7 +77,19 @@ class Operation:
 @cache
 def operations() -> tuple[Operation, ...]:
     """Return all operations, in the order of the contract."""
-    return tuple(_contract_operations())
+    found = []
+    for path, item in contract.document()["paths"].items():
+        for method in METHODS:
+            if method not in item:
+                continue
+            document = item[method]
+            given = [resolve(each) for each in (*item.get("parameters", ()), *document.get("parameters", ()))]
+            found.append(Operation(
+                document, document["operationId"], method.upper(), path, document["tags"][0],
+                tuple(each for each in given if each["in"] != "header"),
+                tuple(each["name"] for each in given if each["in"] == "header"),
+            ))  # fmt: skip
+    return tuple(found)
 
 
 def tags() -> list[Document]:
@@ -171,20 +181,6 @@ def _reached(*values: object) -> set[str]:
     return reached
 
 
-def _contract_operations() -> Iterator[Operation]:
-    for path, item in contract.document()["paths"].items():
-        for method in METHODS:
-            if method not in item:
-                continue
-            document = item[method]
-            given = [resolve(each) for each in (*item.get("parameters", ()), *document.get("parameters", ()))]
-            yield Operation(
-                document, document["operationId"], method.upper(), path, document["tags"][0],
-                tuple(each for each in given if each["in"] != "header"),
-                tuple(each["name"] for each in given if each["in"] == "header"),
-            )  # fmt: skip
-
-
 @cache
 def _pattern(path: str) -> re.Pattern[str]:
     steps = (r"[^/?\s]+" if step.startswith("{") else re.escape(step) for step in re.split(r"(\{\w+\})", path))
@@ -248,8 +244,7 @@ _BOUNDS = (
 _CHOICES = (("oneOf", Markup(" or ")), ("anyOf", Markup(" or ")), ("allOf", Markup(" with ")))
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """A member of a schema.
 
     Attributes:

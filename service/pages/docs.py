@@ -13,9 +13,9 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import orjson
 from flask import Blueprint, Response, request
@@ -27,26 +27,16 @@ from service.api import answers as api_answers
 from service.api import calls
 from service.api import status as contract
 from service.api.answers import Kind, conditional
-from service.api.asks import answer, publishes
+from service.api.calls import answer, publishes
 from service.contract.fields import Fault
 from service.contract.service import ProblemEntry, Problems, ProblemsQuery
 from service.errors import CODES, TYPES, NotFound
 from service.pages import answers, contract_reading, markdown, visitors
 from service.pages.answers import HTML
-from service.pages.contract_reading import (
-    METHODS,
-    Operation,
-    answer_headers,
-    components,
-    homes,
-    operations,
-    request_headers,
-    schema_address,
-)
 from service.pages.markdown import Heading, Links, plain_text
 from service.requests import Query
 from service.usecases import status as service_status
-from service.usecases.runs import JSON_TYPE, View, json_view
+from service.usecases.runs import JSON_TYPE, Shown
 
 FOLDER = Path(__file__).parents[2] / "docs"
 PREFIX = "/docs/guides/"
@@ -74,8 +64,7 @@ _TUTORIAL = "Tutorial: "
 _WRITTEN_BY = re.compile(r"\A<!--.*?-->\s*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Guide:
+class Guide(NamedTuple):
     """A guide.
 
     Attributes:
@@ -126,22 +115,9 @@ def listed() -> list[tuple[str, list[Guide]]]:
     return [(section, found) for section, found in sections if found]
 
 
-@cache
-def version() -> str:
-    """Return what names these texts together."""
-    texts = "\0".join(guide.path + guide.text for guide in guides().values())
-    return hashlib.blake2b(texts.encode(), digest_size=8).hexdigest()
-
-
 def shown(guide: Guide) -> Markup:
     """Return a guide as HTML."""
-    links = Links(lambda target: target_address(guide.path, target), code_address)
-    return markdown.render(tokens(guide), links)
-
-
-def tokens(guide: Guide) -> list[Token]:
-    """Return the parsed text of a guide."""
-    return markdown.parse(guide.text)
+    return markdown.render(markdown.parse(guide.text), Links(partial(target_address, guide.path), code_address))
 
 
 def prose(text: str) -> Markup:
@@ -204,14 +180,13 @@ CATALOGUE = "reference/"
 """Written by a program from the same contract: it tells of every operation, so it leads to none."""
 _CURL = re.compile(r"\bcurl\b")
 _PATH = re.compile(r"(?:http://[\w.:]+|\$URL|\$\{URL\})?(/v1(?:/[^/\s\"'?\\]+)+)")
-_NAMED = re.compile(rf"({'|'.join(METHODS).upper()}) ((?:/v1/|…/)[^\s?`]+)(?:\?\S*)?")
+_NAMED = re.compile(rf"({'|'.join(contract_reading.METHODS).upper()}) ((?:/v1/|…/)[^\s?`]+)(?:\?\S*)?")
 _PYTHON = re.compile(r"\bclient\.(\w+)\(")
 _METHOD = re.compile(r"-X ([A-Z]+)")
 _SENDS = re.compile(r"\s(?:-d|-F|--data\S*)\s")
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A place of a guide that tells of an operation."""
 
     guide: Guide
@@ -236,10 +211,10 @@ def mentions() -> Mapping[str, list[Mention]]:
     return {name: list(places.values()) for name, places in found.items()}
 
 
-def calls_in(example: str) -> Iterator[Operation]:
+def calls_in(example: str) -> Iterator[contract_reading.Operation]:
     """Yield the operations that an example calls, with `curl` or with the client of the library."""
     for method in _PYTHON.findall(example):
-        yield from (operation for operation in operations() if operation.id == method)
+        yield from (operation for operation in contract_reading.operations() if operation.id == method)
     for command in _CURL.split(example)[1:]:
         path = _PATH.search(command)
         if path is None:
@@ -251,9 +226,9 @@ def calls_in(example: str) -> Iterator[Operation]:
             yield operation
 
 
-def _places(guide: Guide) -> Iterator[tuple[Operation, str, str]]:
+def _places(guide: Guide) -> Iterator[tuple[contract_reading.Operation, str, str]]:
     anchor, heading = guide.headings[0].anchor, guide.title
-    parsed = tokens(guide)
+    parsed = markdown.parse(guide.text)
     for before, token in zip([None, *parsed], parsed, strict=False):
         if before is not None and before.type == "heading_open":
             anchor, heading = str(before.attrGet("id")), plain_text(token)
@@ -261,7 +236,7 @@ def _places(guide: Guide) -> Iterator[tuple[Operation, str, str]]:
             yield operation, anchor, heading
 
 
-def _named_by(token: Token) -> Iterator[Operation]:
+def _named_by(token: Token) -> Iterator[contract_reading.Operation]:
     if token.type == "fence":
         yield from calls_in(token.content)
     for child in token.children or ():
@@ -269,13 +244,6 @@ def _named_by(token: Token) -> Iterator[Operation]:
         operation = contract_reading.called(call[1], call[2]) if call else None
         if operation is not None:
             yield operation
-
-
-def docs_pages(name: str) -> Blueprint:
-    """Return a blueprint of pages that are the same for everyone."""
-    blueprint = answers.pages(name, "/docs")
-    blueprint.before_request(layout_of)
-    return blueprint
 
 
 def layout_of() -> None:
@@ -310,15 +278,15 @@ def contents() -> dict[str, object]:
 @cache
 def content_version() -> str:
     """Return what names contract, guides and catalogue of problems together."""
+    texts = "\0".join(guide.path + guide.text for guide in guides().values())
     catalogue = orjson.dumps(service_status.problem_documents())
-    return hashlib.blake2b(contract.written() + version().encode() + catalogue, digest_size=8).hexdigest()
+    return hashlib.blake2b(contract.written() + texts.encode() + catalogue, digest_size=8).hexdigest()
 
 
 MOST_FOUND = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """Something that can be found.
 
     Attributes:
@@ -339,24 +307,14 @@ class Entry:
         return f"{self.name} {self.detail}".lower()
 
 
-@cache
-def search_entries() -> tuple[Entry, ...]:
-    """Return all entries, those of operations first."""
-    return (*_indexed_entries(), *_schemas(), *_problems(), *_guides())
-
-
 def found_entries(query: str) -> list[Entry]:
     """Return the entries that hold every word of a query, the best first, all of them."""
     words = query.lower().split()
     if not words:
         return []
     whole = " ".join(words)
-    fitting = [(_rank(entry.name.lower(), whole, words), entry) for entry in search_entries() if _fits(entry, words)]
-    return [entry for _, entry in sorted(fitting, key=lambda each: each[0])]
-
-
-def _fits(entry: Entry, words: list[str]) -> bool:
-    return all(word in entry.words for word in words)
+    fitting = [entry for entry in search_entries() if all(word in entry.words for word in words)]
+    return sorted(fitting, key=lambda entry: _rank(entry.name.lower(), whole, words))
 
 
 def _rank(name: str, whole: str, words: list[str]) -> int:
@@ -370,36 +328,35 @@ def _rank(name: str, whole: str, words: list[str]) -> int:
     return 3 if all(word in name for word in words) else 4
 
 
-def _indexed_entries() -> Iterator[Entry]:
-    for operation in operations():
+@cache
+def search_entries() -> tuple[Entry, ...]:
+    """Return all entries, those of operations first."""
+    return tuple(_entries())
+
+
+def _entries() -> Iterator[Entry]:
+    for operation in contract_reading.operations():
         detail = f"{operation.id}: {operation.document['summary']}"
         yield Entry(operation.title, "operation", detail, operation.address)
-    for operation in operations():
+    for operation in contract_reading.operations():
         for parameter in operation.parameters:
             anchor = f"{operation.address}.{parameter['name']}"
             yield Entry(parameter["name"], "parameter", operation.title, anchor)
-    for parameter in request_headers():
+    for parameter in contract_reading.request_headers():
         yield Entry(parameter["name"], "header", "of requests", f"/docs/schemas#request-{parameter['name']}")
-    for name in answer_headers():
+    for name in contract_reading.answer_headers():
         yield Entry(name, "header", "of answers", f"/docs/schemas#answer-{name}")
-
-
-def _schemas() -> Iterator[Entry]:
-    for name in components("schemas"):
-        yield Entry(name, "schema", homes()[name] or "of several tags", schema_address(name))
-    for name in components("schemas"):
-        page = schema_address(name).partition("#")[0]
+    for name in contract_reading.components("schemas"):
+        yield Entry(
+            name, "schema", contract_reading.homes()[name] or "of several tags", contract_reading.schema_address(name)
+        )
+    for name in contract_reading.components("schemas"):
+        page = contract_reading.schema_address(name).partition("#")[0]
         for member in contract_reading.members(name):
             yield Entry(member.path, "member", f"of {name}", f"{page}#{member.anchor}")
-
-
-def _problems() -> Iterator[Entry]:
     for kind, table in (("problem", TYPES), ("code", CODES)):
         for name, entry in table.items():
             yield Entry(name, kind, entry.title, f"/problems/{name}")
-
-
-def _guides() -> Iterator[Entry]:
     for guide in guides().values():
         yield Entry(guide.title, "guide", guide.section, guide.address)
         for heading in guide.headings[1:]:
@@ -425,22 +382,17 @@ def get_docs() -> Response:
 
 def _overview_values() -> Mapping[str, object]:
     sent, answered = (contract_reading.components("examples")[name]["value"] for name in FIRST)
+    quoted = contract_reading.pretty(sent).replace("'", "'\\''")
+    call = f"{request.url_root}v1/jobs -d '{quoted}'"
     return {
         "info": contract.document()["info"],
-        "first_call": _call(request.url_root, contract_reading.pretty(sent)),
+        "first_call": f"curl -H 'Prefer: wait=20' -H 'Content-Type: application/json' \\\n     {call}",
         "first_answer": contract_reading.pretty(answered),
     }
 
 
-def _call(service: str, body: str) -> str:
-    quoted = body.replace("'", "'\\''")
-    return (
-        f"curl -H 'Prefer: wait=20' -H 'Content-Type: application/json' \\\n"
-        f"     {service}v1/jobs -d '{quoted}'"
-    )  # fmt: skip
-
-
-reference_blueprint = docs_pages("reference")
+reference_blueprint = answers.pages("reference", "/docs")
+reference_blueprint.before_request(layout_of)
 
 
 @reference_blueprint.get("/<tag>")
@@ -484,18 +436,17 @@ def _schemas_at(tag: str) -> dict[str, Mapping[str, object]]:
     return {name: schemas[name] for name, home in contract_reading.homes().items() if home == tag}
 
 
-guide_blueprint = docs_pages("guides")
 NO_GUIDES = "This installation has no guides: the folder `docs` of the repository is not beside the folder `service`."
 
 
-@guide_blueprint.get("/guides")
+@reference_blueprint.get("/guides")
 def list_guides() -> Response:
     """Show which guides there are."""
     answers.query(Query)
     return docs_page("docs_guides.html", "", dict)
 
 
-@guide_blueprint.get("/guides/<path:name>")
+@reference_blueprint.get("/guides/<path:name>")
 def show_guide(name: str) -> Response:
     """Show a guide."""
     answers.query(Query)
@@ -505,7 +456,6 @@ def show_guide(name: str) -> Response:
     return docs_page("docs_guide.html", "", lambda: {"guide": guide, "html": shown(guide)})
 
 
-search_blueprint = docs_pages("search")
 LONGEST_QUERY = 200
 TOO_LONG = Fault("bad-value", f"At most {LONGEST_QUERY} characters are searched for.")
 
@@ -517,7 +467,7 @@ class SearchQuery(Query):
     q: Annotated[str, Length(max=LONGEST_QUERY, error=TOO_LONG)] = ""
 
 
-@search_blueprint.get("/search")
+@reference_blueprint.get("/search")
 def show_search() -> Response:
     """Show what is found."""
     query, _ = answers.query(SearchQuery)
@@ -526,7 +476,7 @@ def show_search() -> Response:
     return answers.page("docs_search.html", 200, **{**contents(), "q": query.q, "found": shown, "total": len(found)})
 
 
-@search_blueprint.get("/index.json")
+@reference_blueprint.get("/index.json")
 def show_index() -> Response:
     """Show all that can be found, for the script."""
     answers.query(Query)
@@ -534,9 +484,9 @@ def show_index() -> Response:
 
 
 @lru_cache(maxsize=4)
-def _index(prefix: str) -> View:
+def _index(prefix: str) -> Shown[object]:
     rows = [(each.name, each.kind, each.detail, prefix + each.address) for each in search_entries()]
-    return json_view({"most": MOST_FOUND, "entries": rows})
+    return Shown({"most": MOST_FOUND, "entries": rows})
 
 
 problem_blueprint = Blueprint("problems", __name__, url_prefix="/problems")
@@ -566,13 +516,13 @@ def get_problem(problem: str) -> Response:
     form = _form()
     document = service_status.problem_document(problem)
     if form == "json":
-        return api_answers.conditional(json_view(document), kind=Kind.PUBLIC)
+        return api_answers.conditional(Shown(document), kind=Kind.PUBLIC)
     return docs_page("problem_entry.html", "", lambda: _problem_values(document), Kind.PAGE_OR_FORMS)
 
 
 @cache
-def _listed() -> View:
-    return json_view({"problems": service_status.problem_documents()})
+def _listed() -> Shown[object]:
+    return Shown({"problems": service_status.problem_documents()})
 
 
 def _form() -> str:

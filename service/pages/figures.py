@@ -1,6 +1,6 @@
 """Name scores for people, and write their figures as the pictures do; words of the pages for values of the API.
 
-Scores are printed as the field prints them, differences with their sign.
+Scores are printed as the field prints them, differences with their sign. Of a benchmark its state is said.
 """
 
 from __future__ import annotations
@@ -8,15 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
+from service.api import calls
+from service.caller import Caller
+from service.context import LruCache
+from service.contract.benchmarks import Benchmark
+from service.pages.visitors import visitor
 from service.requests import MACRO, POOLED
+from service.usecases.benchmarks import benchmarks
+from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
 from treescore.core.params import Json
 from treescore.core.scores import Score
-from treescore.core.wording import PERCENT, Figures, figures_of, p_words
+from treescore.core.wording import PERCENT, Figures, counted, figures_of, p_words
 from treescore.errors import InputError
 from treescore.evaluation.report import find_score
 from treescore.evaluation.spec import Entry
@@ -108,8 +115,7 @@ _KINDS: Mapping[str, str] = {
 MOST_COLUMNS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class NamedScore:
+class NamedScore(NamedTuple):
     """A score as pages show it.
 
     Attributes:
@@ -167,6 +173,12 @@ class ScoreNames:
         others = sorted((address for address in listed if address != ranking), key=order)
         return [self(address) for address in others[:MOST_COLUMNS]]
 
+    def shown(self, main: str, listed: Iterable[str], *, every: bool) -> tuple[list[NamedScore], int]:
+        """Return the scores to show, the main one first, and how many are left out unless `every` one is shown."""
+        others = [address for address in dict.fromkeys(listed) if address != main]
+        shown = [self(address) for address in others] if every else self.columns(main, others)
+        return [self(main), *shown], len(others) - len(shown)
+
     def notes(self, systems: Iterable[Mapping[str, Any]]) -> list[str]:
         """Return what stands under the table of these systems of a job."""
         found = [system["metrics"] for system in systems]
@@ -200,3 +212,62 @@ def kind_of(metrics: Sequence[Json]) -> str:
     first = metrics[0]
     name = first if isinstance(first, str) else first["name"]
     return _KINDS.get(name, name)
+
+
+MOST_OLD = 15
+"""Seconds for which times of a benchmark are kept: 300 viewers ask for its state 20 times a second."""
+_TIMES = LruCache[tuple[str | None, str | None]](64, lambda _: 1)
+
+
+def benchmark_document(caller: Caller, slug: str) -> Benchmark:
+    """Return a benchmark as the caller sees it.
+
+    Raises:
+        NotFound: it does not exist, or the caller may not know of it.
+    """
+    return benchmarks.view_benchmark(calls.context(), caller, slug).document
+
+
+def state_now(benchmark: str, view: Shown[object]) -> str:
+    """Return the state of the benchmark of a board, from what it was at most MOST_OLD seconds ago.
+
+    Args:
+        benchmark: its id.
+        view: of the board, as the visitor may see it.
+    """
+    now = calls.context().now()
+    caller = visitor().caller
+    name = f"{benchmark} {view.etag} {int(now.timestamp()) // MOST_OLD}"
+    return _state(*_TIMES.get_or_make(name, lambda: _times(benchmark_document(caller, benchmark))), now)
+
+
+def _times(document: Benchmark) -> tuple[str | None, str | None]:
+    return document["opens_at"], document["closes_at"]
+
+
+def state_of(document: Benchmark, now: datetime) -> str:
+    """Return whether a benchmark is open, and until when, in words."""
+    return _state(*_times(document), now)
+
+
+def _state(opens_at: str | None, closes_at: str | None, now: datetime) -> str:
+    opens, closes = (None if each is None else datetime.fromisoformat(each) for each in (opens_at, closes_at))
+    if opens is not None and now < opens:
+        return f"opens in {_time_between(now, opens)}"
+    if closes is None:
+        return "open"
+    return "closed" if now >= closes else f"open, {_time_between(now, closes)} left"
+
+
+def is_open(state: str) -> bool:
+    """Return whether teams may submit, choose and withdraw in a state of `state_of`."""
+    return state.partition(",")[0] == "open"
+
+
+def _time_between(now: datetime, then: datetime) -> str:
+    """Return days, or hours, or minutes, rounded down, at least one minute."""
+    seconds = (then - now).total_seconds()
+    for unit, length in (("day", 86_400), ("hour", 3_600)):
+        if seconds >= length:
+            return counted(int(seconds // length), unit)
+    return counted(max(1, int(seconds // 60)), "minute")

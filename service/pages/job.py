@@ -1,41 +1,36 @@
-"""Scoring jobs: the page that scores files against gold, without a benchmark, and the page of a job.
+"""The page of a scoring job, and its sentences.
 
-The form takes gold, one output or several, format and metric. The page of a job has its state, scores of each system,
-what the tests say of differences, and exports.
+It has its state, scores of each system, what the tests say of differences, and exports. Sentences are those of one
+system beside gold, or of two systems where they differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
-import orjson
 from flask import Response, request
 
-from service.api import answers as api_answers
 from service.api import calls
-from service.api.calls import item_page
 from service.caller import Caller
-from service.contract.jobs import ComparisonsQuery, ItemsQuery, JobRequest, job_schema
-from service.errors import BadRequest, Conflict, TooManyRequests, Unprocessable, invalid, refuse
-from service.pages import answers, uploads
-from service.pages.answers import EXPORT_NAMES, download, finished, problem_of, with_status_of
+from service.contract.common import Failure
+from service.contract.comparisons import Comparison
+from service.contract.jobs import ComparisonsQuery, ItemsQuery, Job, JobTreesQuery, MetricResult, Results, SystemResult
+from service.errors import BadRequest, Conflict
+from service.pages import answers
+from service.pages.answers import EXPORT_NAMES, download, finished
 from service.pages.figures import NamedScore, ScoreNames
-from service.pages.uploads import File, Upload
+from service.pages.sentences import asked_of_trees, members_of, picture_file, picture_of, shown_window
 from service.pages.visitors import check_form, scorer
 from service.requests import Query
 from service.usecases import jobs
-from service.usecases.runs import View
+from service.usecases.runs import Shown
 from treescore.core.params import Json
-from treescore.core.registry import FORMATS, METRICS, Format
 from treescore.core.scores import flat_values, member_at
-from treescore.core.wording import MAX_NAME
 from treescore.render.crosstable import bounds, cross_table, headline, interval_head, notes, shown_interval
-from treescore.sources.files import unpacked_name
-from treescore.sources.texts import format_of_name
 
 blueprint = answers.pages("job", "/j/<job_id>")
 
@@ -88,8 +83,7 @@ def cancel_job(job_id: str) -> Response:
         jobs.cancel_job(calls.context(), caller, job_id, request.cookies.get(KEY_COOKIE))
     except Conflict as error:
         view = jobs.view_job(calls.context(), caller, job_id)
-        values = {**_job_values(caller, view), "problem": problem_of(error)}
-        return with_status_of(answers.page("job.html", **values), error)
+        return answers.refused("job.html", error, **_job_values(caller, view))
     return answers.go_to(_job_address(job_id))
 
 
@@ -113,8 +107,7 @@ def delete_job(job_id: str) -> Response:
 def get_comparisons(job_id: str) -> Response:
     """Send the comparisons in one of the export formats."""
     query, _ = answers.query(ComparisonsQuery, file=True)
-    view = jobs.job_comparisons(calls.context(), scorer(), job_id, query)
-    return finished(api_answers.conditional(view, kind=api_answers.Kind.PAGE))
+    return answers.sent(jobs.job_comparisons(calls.context(), scorer(), job_id, query))
 
 
 @blueprint.get("/items")
@@ -123,14 +116,14 @@ def get_items(job_id: str) -> Response:
     query, _ = answers.query(ItemsQuery, file=True)
     form = query.format or "json"
     page = jobs.job_items(calls.context(), scorer(), job_id, query)
-    return finished(download(item_page(page, form), f"{query.system}.{query.metric}.{form}"))
+    return finished(download(calls.item_page(page, form), f"{query.system}.{query.metric}.{form}"))
 
 
 def _job_address(job_id: str) -> str:
     return f"/j/{quote(job_id, safe='')}"
 
 
-def _job_values(caller: Caller, view: View, *, live: bool = False) -> dict[str, Any]:
+def _job_values(caller: Caller, view: Shown[Job], *, live: bool = False) -> dict[str, Any]:
     """Return what the templates of a job show.
 
     Args:
@@ -138,32 +131,35 @@ def _job_values(caller: Caller, view: View, *, live: bool = False) -> dict[str, 
         view: of the job.
         live: whether the page asks, whose address has no query of its own.
     """
-    document = orjson.loads(view.body)
+    document = view.document
     own = {} if live else answers.query(Query, ALL_SCORES)[1]
     every = own.get(ALL_SCORES) == "all"
     values: dict[str, Any] = {
         "job": document, "version": view.etag, "final": view.final, "problem": None, "exports": EXPORTS,
         "may_change": not caller.anonymous or KEY_COOKIE in request.cookies, "most_items": MOST_ITEMS,
         "unsigned": caller.anonymous, "columns": (), "rows": (), "notes": (), "left": 0, "every": every, "compared": (),
-        "errors": _placed(document.get("failure")), "metrics": (),
+        "errors": _placed(document["failure"]), "metrics": (),
     }  # fmt: skip
-    found = document["results"]
+    found = cast("Results | None", document["results"])  # those of a check have no systems
     if found is None or not found.get("systems"):
         return values
     systems, comparisons = found["systems"], found.get("comparisons") or ()
     names = ScoreNames(_scoring(systems[0]["metrics"]))
-    columns, left = _columns(systems, comparisons, names, every=every)
+    metrics = systems[0]["metrics"]
+    listed = [f"{key}.{name}" for key, metric in metrics.items() for name, _ in flat_values(metric["scores"])]
+    columns, left = names.shown(comparisons[0]["score"] if comparisons else listed[0], listed, every=every)
     return values | {
         "columns": columns, "left": left, "rows": [_system_row(system, columns, comparisons) for system in systems],
         "notes": names.notes(systems), "compared": [_job_comparison(comparison, names) for comparison in comparisons],
-        "metrics": list(systems[0]["metrics"]), "item_total": _sentences(systems[0]["metrics"]),
+        "metrics": list(metrics),
+        "item_total": max((metric["sentences"]["total"] for metric in metrics.values()), default=0),
     }  # fmt: skip
 
 
-def _placed(failure: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def _placed(failure: Failure | None) -> list[Mapping[str, object]]:
     """Return the errors of a failure with the file that each is in."""
-    placed = []
-    for error in (failure or {}).get("errors", ()):
+    placed: list[Mapping[str, object]] = []
+    for error in () if failure is None else failure["errors"]:
         steps = error.get("pointer", "").split("/")
         file = "gold" if steps[1:2] == ["gold"] else ""
         if steps[1:2] == ["systems"] and steps[2:3] and steps[2].isdecimal():
@@ -172,7 +168,7 @@ def _placed(failure: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     return placed
 
 
-def _scoring(metrics: Mapping[str, Any]) -> dict[str, Json]:
+def _scoring(metrics: Mapping[str, MetricResult]) -> dict[str, Json]:
     """Return the scoring configuration that the signatures of a system's metrics tell."""
     signatures = {key: metric["signature"] for key, metric in metrics.items()}
     return {
@@ -182,20 +178,8 @@ def _scoring(metrics: Mapping[str, Any]) -> dict[str, Json]:
     }
 
 
-def _columns(
-    systems: Sequence[Mapping[str, Any]], comparisons: Sequence[Mapping[str, Any]], names: ScoreNames, *, every: bool
-) -> tuple[list[NamedScore], int]:
-    """Return the scores to show, the compared one first, and how many are left out."""
-    metrics = systems[0]["metrics"]
-    listed = [f"{key}.{name}" for key, metric in metrics.items() for name, _ in flat_values(metric["scores"])]
-    main = comparisons[0]["score"] if comparisons else listed[0]
-    others = [address for address in listed if address != main]
-    shown = [names(address) for address in others] if every else names.columns(main, listed)
-    return [names(main), *shown], len(others) - len(shown)
-
-
 def _system_row(
-    system: Mapping[str, Any], columns: Sequence[NamedScore], comparisons: Sequence[Mapping[str, Any]]
+    system: SystemResult, columns: Sequence[NamedScore], comparisons: Sequence[Comparison]
 ) -> dict[str, object]:
     cells = []
     for column in columns:
@@ -206,7 +190,7 @@ def _system_row(
     return {"name": system["name"], "cells": cells, "interval": columns[0].figures.interval(*bounds(own))}
 
 
-def _job_comparison(comparison: Mapping[str, Any], names: ScoreNames) -> dict[str, object]:
+def _job_comparison(comparison: Comparison, names: ScoreNames) -> dict[str, object]:
     """Return one score's comparison as the page shows it."""
     score = names(comparison["score"])
     alpha = comparison["alpha"]
@@ -226,118 +210,42 @@ def _job_comparison(comparison: Mapping[str, Any], names: ScoreNames) -> dict[st
     }  # fmt: skip
 
 
-def _sentences(metrics: Mapping[str, Any]) -> int:
-    return max((metric["sentences"]["total"] for metric in metrics.values()), default=0)
+UNKNOWN = "unknown"
+"""Stands for the systems of a job without results, of which the use-case then says why."""
+sentences_blueprint = answers.pages("job_sentences", "/j/<job>/sentences")
+MEMBERS = ("system", "differs_from", "wrong", "label", "q", "order")
 
 
-form_blueprint = answers.pages("job_form", "/jobs/new")
-GOLD, OUTPUTS = "gold", "outputs"
-"""Names of the fields of the files."""
-
-
-@form_blueprint.get("")
-def show_job_form() -> Response:
-    """Show the form."""
-    scorer()
-    answers.query(Query)
-    return answers.page("job_form.html", **_job_form_values({}))
-
-
-@form_blueprint.post("")
-def send_job() -> Response:
-    """Score files. What is wrong is shown below the form, which keeps the choices."""
+@sentences_blueprint.get("")
+def show_job_sentence(job: str) -> Response:
+    """Show one sentence of a job, by default the first of those that are asked for."""
     caller = scorer()
-    upload = uploads.read_upload()
-    try:
-        asked = _job_of(upload)
-        made = jobs.submit_job(calls.context(), caller, asked, upload.key(asked))
-    except (Unprocessable, Conflict, TooManyRequests) as error:
-        values = {**_job_form_values(upload.fields), "problem": problem_of(error)}
-        return with_status_of(answers.page("job_form.html", **values), error)
-    return keep_key(answers.go_to(f"/j/{made.id}"), made.id, made.key)
+    document = jobs.view_job(calls.context(), caller, job).document
+    results = cast("Results | None", document["results"])  # those of a check have no systems
+    scored = () if results is None else results.get("systems", ())
+    systems = [system["name"] for system in scored]
+    metrics = [each["signature"]["metric"] for system in scored for each in system["metrics"].values()]
+    query = _job_trees_query(systems or [UNKNOWN])
+    found = jobs.job_window(calls.context(), caller, job, query)
+    members = members_of(query, MEMBERS)
+    beside = None
+    if query.differs_from is not None and found.current is not None:
+        other = replace(query, system=query.differs_from, differs_from=None, item=found.current["item"])
+        tree = jobs.job_window(calls.context(), caller, job, other).current
+        beside = None if tree is None else picture_of(tree, f"Sentence {tree['item']}", "other")
+    return answers.page(
+        "job_sentences.html", job=document, systems=systems, beside=beside,
+        **shown_window(found, members, f"/j/{job}/sentences", metrics),
+    )  # fmt: skip
 
 
-def _job_form_values(fields: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the template of the form shows."""
-    formats = [(name, known.suffixes) for name, known in sorted(FORMATS.items()) if not known.fields]
-    several = {name for name, known in FORMATS.items() if known.fields}
-    usual = {FORMATS[name].usual_metric for name in several}
-    return {
-        "formats": formats,
-        "metrics": [name for name in sorted(METRICS) if name not in usual],
-        "chosen": {name: fields.get(name, "") for name in ("format", "metric")},
-        "key": uploads.new_key(),
-        "most_bytes": calls.context().config.max_upload_bytes,
-        "problem": None,
-    }
+@sentences_blueprint.get("/picture.svg")
+def show_job_picture(job: str) -> Response:
+    """Show the picture of one sentence of a job as a file."""
+    return picture_file(jobs.job_window(calls.context(), scorer(), job, _job_trees_query([])), job)
 
 
-def _job_of(upload: Upload) -> JobRequest:
-    """Return the request that the form stands for.
-
-    Raises:
-        Unprocessable: a file is missing, or a choice is invalid.
-    """
-    refuse(upload.problems)
-    golds, outputs = upload.files.get(GOLD, ()), upload.files.get(OUTPUTS, ())
-    if len(golds) != 1:
-        raise invalid("missing-field", "/gold", "Choose one file with the gold standard.")
-    if not outputs:
-        raise invalid("missing-field", "/systems", "Choose the output of at least one system.")
-    named = upload.fields.get("format", "")
-    read_as = named or _guessed(golds[0])
-    if read_as not in FORMATS:
-        detail = f"Unknown format {uploads.shown(read_as)!r}. Choose one of the list."
-        raise invalid("unknown-format", "/format", detail)
-    members: dict[str, object] = {
-        "format": read_as,
-        "gold": uploads.text_of(golds[0], "/gold"),
-        "systems": [
-            _system(number, name, file, "" if named else read_as)
-            for number, (name, file) in enumerate(zip(_names(outputs), outputs, strict=True))
-        ],
-        "metrics": [_metric(upload.fields.get("metric", ""), FORMATS[read_as])],
-    }
-    return answers.loaded(job_schema(calls.context().config.max_systems), members)
-
-
-def _metric(named: str, read_as: type[Format]) -> Json:
-    """Return the metric that the form names, with the parameters that go with the format; else its usual one."""
-    return read_as.usual_entry() if named in ("", read_as.usual_metric) else named
-
-
-def _system(number: int, name: str, file: File, gold_format: str) -> dict[str, object]:
-    """Return one system of the request; where gold's format was guessed, its own format is guessed too."""
-    own = format_of_name(file.name) if gold_format else None
-    members: dict[str, object] = {"name": name, "output": uploads.text_of(file, f"/systems/{number}/output")}
-    return members if own in (None, gold_format) else {**members, "format": own}
-
-
-def _guessed(gold: File) -> str:
-    """Return the format that the name of gold's file stands for.
-
-    Raises:
-        Unprocessable: it stands for none.
-    """
-    known = format_of_name(gold.name)
-    if known is None:
-        detail = f"The suffix of {uploads.shown(gold.name)!r} does not name a format. Choose the format."
-        raise invalid("unknown-format", "/format", detail)
-    return known
-
-
-def _names(files: Sequence[File]) -> Iterable[str]:
-    """Yield a name for each file: without suffixes, with a number where another file has it."""
-    seen: dict[str, int] = {}
-    for file in files:
-        plain = PurePosixPath(unpacked_name(file.name)).name
-        suffix = max((each for each in _suffixes() if plain.endswith(each) and plain != each), key=len, default="")
-        stem = plain.removesuffix(suffix)[: MAX_NAME - 10] or "output"
-        seen[stem] = seen.get(stem, 0) + 1
-        name = stem if seen[stem] == 1 else f"{stem}-{seen[stem]}"
-        seen.setdefault(name, 1)
-        yield "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name)
-
-
-def _suffixes() -> set[str]:
-    return {suffix for known in FORMATS.values() for suffix in known.suffixes} | {".txt"}
+def _job_trees_query(systems: Sequence[str]) -> JobTreesQuery:
+    """Return which sentence is asked for, by default of the first system."""
+    given = asked_of_trees()
+    return calls.load_query(JobTreesQuery, {"system": systems[:1], **given} if systems else given)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import chain, count, pairwise
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -21,8 +21,7 @@ _DIRECTIVE = re.compile(r"\{(\w[\w-]*)\}")
 _NOT_IN_ANCHORS = re.compile(r"[^\w -]")
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """A heading of a page.
 
     Attributes:
@@ -36,8 +35,7 @@ class Heading:
     anchor: str
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
+class Links(NamedTuple):
     """Where a text leads.
 
     Attributes:
@@ -54,7 +52,8 @@ def parse(text: str) -> list[Token]:
     tokens = _parser().parse(text)
     taken: set[str] = set()
     for token, inline in _headings(tokens):
-        anchor = _free(anchor_of(plain_text(inline)), taken)
+        name = anchor_of(plain_text(inline))
+        anchor = next(each for each in chain((name,), (f"{name}-{at}" for at in count(1))) if each not in taken)
         taken.add(anchor)
         token.attrSet("id", anchor)
     return tokens
@@ -106,15 +105,6 @@ def _headings(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
     for token, inline in pairwise(tokens):
         if token.type == "heading_open":
             yield token, inline
-
-
-def _free(anchor: str, taken: set[str]) -> str:
-    if anchor not in taken:
-        return anchor
-    number = 1
-    while f"{anchor}-{number}" in taken:
-        number += 1
-    return f"{anchor}-{number}"
 
 
 def _block(token: Token, links: Links) -> list[Token]:

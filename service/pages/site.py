@@ -1,4 +1,4 @@
-"""Pages beside the boards: what a benchmark says of itself, its revisions, signing in and joining; and all blueprints.
+"""Pages beside the boards: all benchmarks, what each says of itself, revisions, signing in, joining; all blueprints.
 
 With an invite a team makes itself, and gets its token once.
 """
@@ -6,24 +6,75 @@ With an invite a team makes itself, and gets its token once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import cast
 
-import orjson
 from flask import Response, request
 
-from service.api import answers as api_answers
 from service.api import calls
+from service.caller import Caller
+from service.context import LruCache
 from service.contract.access import JoinRequest
+from service.contract.benchmarks import Benchmark, BenchmarksQuery, Revision
 from service.contract.common import PageQuery
-from service.contract.derive import schema_of
-from service.errors import Unauthorized
-from service.pages import admin, answers, benchmarks, board, compare, docs, job, sentences, submission, submit, visitors
-from service.pages.benchmarks import benchmark_document
+from service.contract.leaderboards import Leaderboard, LeaderboardQuery
+from service.errors import ServiceError, Unauthorized
+from service.pages import admin, answers, board, compare, docs, job, sentences, submission, submit, visitors
 from service.pages.board import shown_board
-from service.pages.figures import ScoreNames
+from service.pages.figures import ScoreNames, benchmark_document, kind_of, state_of
 from service.pages.markdown import strangers_html
 from service.pages.visitors import visitor
-from service.usecases.benchmarks import revisions, teams
+from service.usecases.benchmarks import benchmarks, revisions, teams
+from service.usecases.boards.viewing import leaderboard
+
+benchmarks_blueprint = answers.pages("benchmarks")
+NO_ROWS = ("none", "status")
+"""Feedback levels at which boards have no rows."""
+NO_LEADER: Mapping[str, object] = {"teams": None, "first": None, "score": ""}
+_LEADING = LruCache[Mapping[str, object]](4096, lambda _: 1)
+"""By the validators of boards: a board of 1,000 rows takes 20 ms to read, and a list shows 100 benchmarks."""
+
+
+@benchmarks_blueprint.get("/")
+def show_benchmarks() -> Response:
+    """Show the benchmarks that the visitor may know of, their states and who is first."""
+    caller = visitor().caller
+    query, _ = answers.query(BenchmarksQuery)
+    listed = benchmarks.list_benchmarks(calls.context(), caller, query)
+    rows = [_benchmark_row(caller, cast("Benchmark", document)) for document in listed.items]
+    return answers.page("benchmarks.html", rows=rows, next=listed.next)
+
+
+def _benchmark_row(caller: Caller, document: Benchmark) -> dict[str, object]:
+    return {
+        "id": document["id"],
+        "title": document["title"],
+        "kind": kind_of(document["metrics"]),
+        "parts": len(document["parts"]),
+        "state": state_of(document, calls.context().now()),
+        **_leading(caller, document),
+    }
+
+
+def _leading(caller: Caller, document: Benchmark) -> Mapping[str, object]:
+    """Return who leads as the caller sees it; no one without a board, as before the gold is checked."""
+    try:
+        view = leaderboard(calls.context(), caller, document["id"], LeaderboardQuery())
+    except ServiceError:
+        return NO_LEADER
+    return _LEADING.get_or_make(view.etag, lambda: _leading_of(document, view.document))
+
+
+def _leading_of(document: Benchmark, board: Leaderboard) -> Mapping[str, object]:
+    """Return how many teams have a row, where rows are shown, who stands first, and with which figure."""
+    if board["feedback"] in NO_ROWS:
+        return NO_LEADER
+    teams = len({each["team"] or each["submission"] for each in board["rows"] if each["role"] != "baseline"})
+    first = next((each for each in board["rows"] if each["rank"] is not None), None)
+    if first is None:
+        return {**NO_LEADER, "teams": teams}
+    score = ScoreNames(document, board["rounding"])(board["score"]).figures.value(first["score"])
+    return {"teams": teams, "first": first["team_name"] or first["name"] or "anonymous", "score": score}
+
 
 about_blueprint = answers.pages("about", "/b/<benchmark>/about")
 TEXTS = {"description": "", "rules": "Rules", "licence": "Licence", "citation": "Citation", "contact": "Contact"}
@@ -64,7 +115,7 @@ def show_revisions(benchmark: str) -> Response:
     listed = revisions.list_revisions(calls.context(), caller, benchmark, query)
     document = benchmark_document(caller, benchmark)
     numbers = [int(str(item["number"])) for item in listed.items]
-    shown = [orjson.loads(revisions.view_revision(calls.context(), caller, benchmark, each).body) for each in numbers]
+    shown = [revisions.view_revision(calls.context(), caller, benchmark, each).document for each in numbers]
     before = {each["number"]: each for each in shown}
     rows = [{"revision": each, "changes": list(_changes(before.get(each["number"] - 1), each))} for each in shown]
     names = ScoreNames(document, None)
@@ -74,11 +125,13 @@ def show_revisions(benchmark: str) -> Response:
     )  # fmt: skip
 
 
-def _changes(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Iterator[str]:
+def _changes(before: Revision | None, after: Revision) -> Iterator[str]:
     """Yield what a revision changed, in words."""
     if before is None:
         return
-    yield from (f"changed: {words}" for name, words in SETTINGS.items() if before[name] != after[name])
+    was: Mapping[str, object] = before
+    now: Mapping[str, object] = after
+    yield from (f"changed: {words}" for name, words in SETTINGS.items() if was[name] != now[name])
     old, new = before["parts"], after["parts"]
     for words, names in (
         ("new gold", [name for name in new if name in old and old[name]["gold"] != new[name]["gold"]]),
@@ -139,28 +192,21 @@ def join(secret: str) -> Response:
     context = calls.context()
     given = {"invite": secret, **{name: request.form.get(name, "") for name in ("id", "name", "contact")}}
     caller = visitors.visitor().caller
-    team = teams.join(context, caller, answers.loaded(schema_of(JoinRequest), given))
-    return api_answers.unstored(answers.page("join.html", invite=None, secret=secret, team=team))
+    team = teams.join(context, caller, calls.loaded(JoinRequest, given))
+    return answers.page("join.html", invite=None, secret=secret, team=team)
 
 
-DOCS = (
-    docs.overview_blueprint,
-    docs.reference_blueprint,
-    docs.guide_blueprint,
-    docs.search_blueprint,
-    docs.problem_blueprint,
-)
 PAGES = (
     about_blueprint,
     admin.blueprint,
     admin.teams_blueprint,
     admin.webhooks_blueprint,
-    benchmarks.blueprint,
+    benchmarks_blueprint,
     board.blueprint,
     compare.blueprint,
     job.blueprint,
-    job.form_blueprint,
-    sentences.job_blueprint,
+    job.sentences_blueprint,
+    submit.job_blueprint,
     join_blueprint,
     board.matrix_blueprint,
     revisions_blueprint,
@@ -169,5 +215,7 @@ PAGES = (
     answers.static_blueprint,
     submission.blueprint,
     submit.blueprint,
-    *DOCS,
+    docs.overview_blueprint,
+    docs.reference_blueprint,
+    docs.problem_blueprint,
 )

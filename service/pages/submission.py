@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-import orjson
 from flask import Response, request
 
-from service.api import answers as api_answers
 from service.api import calls
 from service.caller import Caller
-from service.contract.derive import schema_of
-from service.contract.submissions import OutputQuery, SubmissionChanges, SubmissionSlicesQuery, SubmissionsQuery
-from service.errors import BadRequest, Conflict, Gone, NotFound, TooManyRequests, Unprocessable
-from service.pages import answers
-from service.pages.answers import download, finished, problem_of, with_status_of
-from service.pages.benchmarks import benchmark_document, is_open, state_of
-from service.pages.figures import TOGETHER, NamedScore, ScoreFigures, ScoreNames, score_label
+from service.contract import submissions as contract
+from service.errors import BadRequest, Conflict, Gone, NotFound
+from service.pages import answers, figures
+from service.pages.answers import download
 from service.pages.visitors import member, sender, visitor
 from service.policy.gate import LEVELS, Level
 from service.requests import LINKS, MACRO, POOLED
 from service.usecases.benchmarks import benchmarks
-from service.usecases.runs import View
+from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions import results, submissions
-from treescore.core.params import Json
 from treescore.core.scores import flat_values, member_at
 
 MOST_SLICES = 500
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreRow:
+class ScoreRow(NamedTuple):
     """The scores of a part, or of all parts.
 
     Attributes:
@@ -53,23 +45,8 @@ class ScoreRow:
     note: str
 
 
-def columns_of(scores: Mapping[str, Any], names: ScoreNames, *, every: bool) -> tuple[list[NamedScore], int]:
-    """Return the scores to show, the main one first, and how many are left out.
-
-    Args:
-        scores: of the submission's document.
-        names: of its benchmark.
-        every: whether all are shown, not only the first.
-    """
-    main = scores["main"]["score"]
-    listed = list(dict.fromkeys(_addresses(scores["metrics"])))
-    others = [address for address in listed if address != main]
-    shown = [names(address) for address in others] if every else names.columns(main, listed)
-    return [names(main), *shown], len(others) - len(shown)
-
-
 def rows_of(
-    scores: Mapping[str, Any], columns: Sequence[NamedScore], parts: Iterable[str], sent: Iterable[str]
+    scores: contract.SubmissionScores, columns: Sequence[figures.NamedScore], parts: Iterable[str], sent: Iterable[str]
 ) -> list[ScoreRow]:
     """Return a row for all parts together where there are several, then one for each part.
 
@@ -80,61 +57,60 @@ def rows_of(
         sent: parts that the submission has an output of.
     """
     known, outputs = list(parts), set(sent)
-    rows = [_score_row(scores, columns, name, label, "") for name, label in TOGETHER.items() if len(known) > 1]
+    rows = [_score_row(scores, columns, name, label, "") for name, label in figures.TOGETHER.items() if len(known) > 1]
     for part in known:
-        failed = (scores["parts"].get(part) or {}).get("failure") is not None
+        state = scores["parts"].get(part)
+        failed = state is not None and state["failure"] is not None
         note = "not sent" if part not in outputs else "could not be scored" if failed else ""
         rows.append(_score_row(scores, columns, part, part, note, alone=len(known) == 1))
     return rows
 
 
-def counts_of(scores: Mapping[str, Any], metric: str, part: str) -> list[tuple[str, Any]]:
+def counts_of(scores: contract.SubmissionScores, metric: str, part: str) -> list[tuple[str, Any]]:
     """Return the counts of a part under a metric, where they are shown."""
-    whole = scores["metrics"].get(metric) or {}
+    whole: Mapping[str, Any] = scores["metrics"].get(metric) or {}
     of_part = (whole.get("parts") or {}).get(part) or (whole if not whole.get("parts") else {})
-    return [(score_label(name), value) for name, value in flat_values(of_part.get("counts") or {})]
+    return [(figures.score_label(name), value) for name, value in flat_values(of_part.get("counts") or {})]
 
 
-def slices_table(names: ScoreNames, metric: str, slices: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+def slices_table(names: figures.ScoreNames, metric: str, slices: Sequence[Mapping[str, Any]]) -> dict[str, object]:
     """Return heads and rows of the slices of a grouping, and how many are left out."""
     scores = list(dict.fromkeys(name for row in slices for name, _ in flat_values(row["scores"])))
     counts = list(dict.fromkeys(name for row in slices for name, _ in flat_values(row["counts"])))
-    figures = {name: _figures(names, f"{metric}.{name}") for name in scores}
+    known = {name: names(f"{metric}.{name}") for name in scores}
+    # those that only slices have are shares
+    written = {name: each.figures if each.doc else figures.ScoreFigures(share=True) for name, each in known.items()}
     rows = [
         (
             str(row["value"]),
-            [figures[name].value(member_at(row["scores"], name)) for name in scores],
+            [written[name].value(member_at(row["scores"], name)) for name in scores],
             [member_at(row["counts"], name) for name in counts],
         )
         for row in slices[:MOST_SLICES]
     ]
     return {
-        "scores": [score_label(name) for name in scores],
-        "counts": [score_label(name) for name in counts],
+        "scores": [figures.score_label(name) for name in scores],
+        "counts": [figures.score_label(name) for name in counts],
         "rows": rows,
         "left": max(0, len(slices) - MOST_SLICES),
     }
 
 
-def _figures(names: ScoreNames, address: str) -> ScoreFigures:
-    """Return what writes a slice's score; those that only slices have are shares."""
-    known = names(address)
-    return known.figures if known.doc else ScoreFigures(share=True)
-
-
 def _addresses(metrics: Mapping[str, Any]) -> Iterable[str]:
     for key, metric in metrics.items():
-        groups = (metric.get("scores"), metric.get("macro"), *_scores_of_parts(metric))
-        for group in groups:
+        parts = [part["scores"] for part in (metric.get("parts") or {}).values() if part is not None]
+        for group in (metric.get("scores"), metric.get("macro"), *parts):
             yield from (f"{key}.{name}" for name, _ in flat_values(group or {}))
 
 
-def _scores_of_parts(metric: Mapping[str, Any]) -> Iterable[Mapping[str, Json]]:
-    return (part["scores"] for part in (metric.get("parts") or {}).values() if part is not None)
-
-
 def _score_row(
-    scores: Mapping[str, Any], columns: Sequence[NamedScore], name: str, label: str, note: str, *, alone: bool = False
+    scores: contract.SubmissionScores,
+    columns: Sequence[figures.NamedScore],
+    name: str,
+    label: str,
+    note: str,
+    *,
+    alone: bool = False,
 ) -> ScoreRow:
     found = [_figure(scores["metrics"], column.address, name, alone=alone) for column in columns]
     bounds = found[0][1]
@@ -151,18 +127,24 @@ def _figure(metrics: Mapping[str, Any], address: str, name: str, *, alone: bool)
         return None, None
     if name == MACRO:
         return member_at(metric.get("macro"), score), member_at(metric.get("macro_ci95"), score)
-    figures = metric if name == POOLED else (metric.get("parts") or {}).get(name)
-    if figures is None and alone:
-        figures = metric
-    if figures is None:
+    found = metric if name == POOLED else (metric.get("parts") or {}).get(name)
+    if found is None and alone:
+        found = metric
+    if found is None:
         return None, None
-    return member_at(figures.get("scores"), score), member_at(figures.get("ci95"), score)
+    return member_at(found.get("scores"), score), member_at(found.get("ci95"), score)
 
 
 blueprint = answers.pages("submission", "/s/<submission>")
 
 READERS = ("submit", "read")
 FIELDS = ("name", "notes", *LINKS)
+CHANGES: Mapping[str, Mapping[str, bool]] = {
+    "edit": {}, "cancel": {}, "retry": {},
+    "withdraw": {"withdrawn": True}, "restore": {"withdrawn": False},
+    "choose": {"chosen": True}, "unchoose": {"chosen": False},
+}  # fmt: skip
+"""What the buttons do, and the members that they set."""
 SLICED = ("items", "gold")
 """Feedback levels from which counts and slices are shown."""
 ALL_SCORES = "scores"
@@ -197,17 +179,17 @@ def change_submission(submission: str) -> Response:
     """Rename, annotate, withdraw, choose, cancel or retry. What is refused is said on the page."""
     caller = sender("submit")
     asked = request.form.get("do", "")
-    change = _CHANGES.get(asked)
-    if change is None:
+    if asked not in CHANGES:
         raise BadRequest("The form does not say what to change. Load the page again.")
     try:
-        change(caller, submission)
-    except (Unprocessable, Conflict, TooManyRequests) as error:
+        _change(caller, submission, asked)
+    except answers.REFUSED as error:
         view = submissions.view_submission(calls.context(), caller, submission)
-        kept = {name: request.form.get(name, "") for name in FIELDS} if asked == "edit" else None
-        values = {**_submission_values(caller, view), "problem": problem_of(error), "others": ()}
-        return with_status_of(answers.page("submission.html", **(values | ({"kept": kept} if kept else {}))), error)
-    return answers.go_to(_submission_address(submission))
+        values = {**_submission_values(caller, view), "others": ()}
+        if asked == "edit":
+            values["kept"] = {name: request.form.get(name, "") for name in FIELDS}
+        return answers.refused("submission.html", error, **values)
+    return answers.go_to(f"/s/{quote(submission, safe='')}")
 
 
 @blueprint.get("/delete")
@@ -215,7 +197,7 @@ def ask_delete(submission: str) -> Response:
     """Ask once more before deleting, where that is not refused."""
     caller = member("submit")
     submissions.check_deletable(calls.context(), caller, submission)
-    document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
+    document = submissions.view_submission(calls.context(), caller, submission).document
     return answers.page("submission_delete.html", submission=document)
 
 
@@ -223,7 +205,7 @@ def ask_delete(submission: str) -> Response:
 def delete_submission(submission: str) -> Response:
     """Delete outputs, scores and name."""
     caller = sender("submit")
-    document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
+    document = submissions.view_submission(calls.context(), caller, submission).document
     submissions.delete_submission(calls.context(), caller, submission)
     chosen = f"?{urlencode({'benchmark': document['benchmark']})}" if caller.organiser else ""
     return answers.go_to(f"/submit{chosen}")
@@ -233,55 +215,39 @@ def delete_submission(submission: str) -> Response:
 def get_output(submission: str) -> Response:
     """Send the output of one part, byte for byte."""
     caller = member(*READERS)
-    query, _ = answers.query(OutputQuery)
+    query, _ = answers.query(contract.OutputQuery)
     view = submissions.submission_output(calls.context(), caller, submission, query.part)
-    document = orjson.loads(submissions.view_submission(calls.context(), caller, submission).body)
-    spec = stored_spec(benchmark_document(caller, document["benchmark"]))
+    document = submissions.view_submission(calls.context(), caller, submission).document
+    spec = stored_spec(figures.benchmark_document(caller, document["benchmark"]))
     suffix = ".json" if spec.format.format.fields else next(iter(spec.format.format.suffixes), ".txt")
     name = query.part or next(iter(document["outputs"] or ()), submission)
-    return finished(download(api_answers.conditional(view, kind=api_answers.Kind.PAGE), f"{name}{suffix}"))
+    return download(answers.sent(view), f"{name}{suffix}")
 
 
-def _edit(caller: Caller, submission: str) -> None:
+def _change(caller: Caller, submission: str, asked: str) -> None:
+    if asked == "cancel":
+        submissions.cancel_submission(calls.context(), caller, submission)
+    elif asked == "retry":
+        submissions.retry_submission(calls.context(), caller, submission)
+    else:
+        members = _edited() if asked == "edit" else CHANGES[asked]
+        changes = calls.loaded(contract.SubmissionChanges, members)
+        submissions.patch_submission(calls.context(), caller, submission, changes)
+
+
+def _edited() -> dict[str, object]:
     notes = request.form.get("notes", "").replace("\r\n", "\n").strip()
     links = {name: request.form.get(name, "").strip() or None for name in LINKS}
-    members = {"name": request.form.get("name", "").strip(), "notes": notes or None, "links": links}
-    asked = answers.loaded(schema_of(SubmissionChanges), members)
-    submissions.patch_submission(calls.context(), caller, submission, asked)
+    return {"name": request.form.get("name", "").strip(), "notes": notes or None, "links": links}
 
 
-def _fields(document: Mapping[str, Any]) -> dict[str, str]:
+def _fields(document: contract.Submission) -> dict[str, str]:
     """Return what the fields of the form hold: name, notes and links."""
-    links = document["links"] or {}
-    texts = {name: document[name] or "" for name in ("name", "notes")}
-    return texts | {name: links.get(name) or "" for name in LINKS}
+    links = {name: str(document["links"].get(name) or "") for name in LINKS}
+    return {"name": document["name"], "notes": document["notes"] or "", **links}
 
 
-def _set(caller: Caller, submission: str, **members: bool) -> None:
-    asked = answers.loaded(schema_of(SubmissionChanges), members)
-    submissions.patch_submission(calls.context(), caller, submission, asked)
-
-
-def _cancel(caller: Caller, submission: str) -> None:
-    submissions.cancel_submission(calls.context(), caller, submission)
-
-
-def _retry(caller: Caller, submission: str) -> None:
-    submissions.retry_submission(calls.context(), caller, submission)
-
-
-_CHANGES: Mapping[str, Callable[[Caller, str], None]] = {
-    "edit": _edit, "cancel": _cancel, "retry": _retry,
-    "withdraw": partial(_set, withdrawn=True), "restore": partial(_set, withdrawn=False),
-    "choose": partial(_set, chosen=True), "unchoose": partial(_set, chosen=False),
-}  # fmt: skip
-
-
-def _submission_address(submission: str) -> str:
-    return f"/s/{quote(submission, safe='')}"
-
-
-def _submission_values(caller: Caller, view: View, *, live: bool = False) -> dict[str, Any]:
+def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live: bool = False) -> dict[str, Any]:
     """Return what the templates of a submission show.
 
     Args:
@@ -290,17 +256,19 @@ def _submission_values(caller: Caller, view: View, *, live: bool = False) -> dic
         live: whether the page asks, whose address has no query of its own.
     """
     context = calls.context()
-    document = orjson.loads(view.body)
-    benchmark = benchmark_document(caller, document["benchmark"])
+    document = view.document
+    benchmark = figures.benchmark_document(caller, document["benchmark"])
     level = benchmarks.level_of(context, caller, document["benchmark"])
-    state = state_of(benchmark, context.now())
+    state = figures.state_of(benchmark, context.now())
     step = benchmark["rounding"] if level == "rounded" else None
-    names = ScoreNames(benchmark, step, rounded=LEVELS[level] <= Level.SCORES)
-    query, own = (SubmissionSlicesQuery(), {}) if live else answers.query(SubmissionSlicesQuery, ALL_SCORES)
+    names = figures.ScoreNames(benchmark, step, rounded=LEVELS[level] <= Level.SCORES)
+    query, own = (
+        (contract.SubmissionSlicesQuery(), {}) if live else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES)
+    )
     values: dict[str, Any] = {
         "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
-        "may_change": visitor().caller.allowed("submit"), "state": state, "open": is_open(state),
-        "acts": is_open(state) or caller.organiser, "chooses": benchmark["leaderboard"]["pick"] == "chosen",
+        "may_change": visitor().caller.allowed("submit"), "state": state, "open": figures.is_open(state),
+        "acts": figures.is_open(state) or caller.organiser, "chooses": benchmark["leaderboard"]["pick"] == "chosen",
         "problem": None, "links": LINKS, "kept": _fields(document),
         "columns": (), "rows": (), "left": 0, "every": False, "sliced": None, "live": live, "quota": document["quota"],
     }  # fmt: skip
@@ -308,25 +276,29 @@ def _submission_values(caller: Caller, view: View, *, live: bool = False) -> dic
     if scores is None:
         return values
     every = own.get(ALL_SCORES) == "all"
-    columns, left = columns_of(scores, names, every=every)
+    columns, left = names.shown(scores["main"]["score"], _addresses(scores["metrics"]), every=every)
     values |= {"columns": columns, "left": left, "every": every}
     values["rows"] = rows_of(scores, columns, benchmark["parts"], document["outputs"] or ())
     if level in SLICED:
-        values["sliced"] = _sliced(caller, document, names, query)
+        values["sliced"] = _sliced(caller, document, scores, names, query)
     return values
 
 
-def _others(caller: Caller, document: Mapping[str, Any], level: str) -> list[Mapping[str, Any]]:
+def _others(caller: Caller, document: contract.Submission, level: str) -> list[Mapping[str, Any]]:
     """Return the team's other scored submissions, where its sentences may be compared with theirs: beside gold."""
     if level != "gold" or document["state"] != "succeeded" or document["team"] is None:
         return []
-    asked = SubmissionsQuery(limit=MOST_OTHERS, team=document["team"], state="succeeded")
+    asked = contract.SubmissionsQuery(limit=MOST_OTHERS, team=document["team"], state="succeeded")
     page = submissions.list_submissions(calls.context(), caller, document["benchmark"], asked)
     return [each for each in page.items if each["id"] != document["id"]]
 
 
 def _sliced(
-    caller: Caller, document: Mapping[str, Any], names: ScoreNames, query: SubmissionSlicesQuery
+    caller: Caller,
+    document: contract.Submission,
+    scores: contract.SubmissionScores,
+    names: figures.ScoreNames,
+    query: contract.SubmissionSlicesQuery,
 ) -> dict[str, object] | None:
     """Return counts and slices of a part; None where nothing is kept and nothing was asked for.
 
@@ -334,24 +306,21 @@ def _sliced(
         NotFound: what was asked for is unknown.
         Gone: slices are not kept any more.
     """
-    scores = document["scores"]
-    parts = [name for name in document["outputs"] or () if (scores["parts"].get(name) or {}).get("failure") is None]
+    states: Mapping[str, Mapping[str, Any]] = scores["parts"]
+    parts = [name for name in document["outputs"] or () if states.get(name, {}).get("failure") is None]
     part = query.part or next(iter(parts), None)
     metric = query.metric or scores["main"]["score"].partition(".")[0]
     if metric not in scores["metrics"]:
         metric = next(iter(scores["metrics"]), metric) if query.metric is None else metric
 
-    def look(by: str | None) -> dict[str, Any]:
-        asked = SubmissionSlicesQuery(part=part, metric=metric, by=by)
-        found: dict[str, Any] = orjson.loads(
-            results.submission_slices(calls.context(), caller, document["id"], asked).body
-        )
-        return found
+    def look(by: str | None) -> contract.SubmissionSlices:
+        asked = contract.SubmissionSlicesQuery(part=part, metric=metric, by=by)
+        return results.submission_slices(calls.context(), caller, document["id"], asked).document
 
     try:
         groupings = look(None)["groupings"]
     except (NotFound, Gone, Conflict):
-        if query != SubmissionSlicesQuery():
+        if query != contract.SubmissionSlicesQuery():
             raise
         return None
     table = None if query.by is None else slices_table(names, metric, look(query.by)["slices"])

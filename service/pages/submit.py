@@ -1,30 +1,237 @@
-"""The page that sends outputs: a form with a file for each part, what a check found, and what was sent before."""
+"""The pages that send files: outputs of a benchmark, checked or submitted, and a job that scores without a benchmark.
+
+Forms with files are read here: their fields, their files unpacked, and the part that each belongs to. The page of a
+benchmark shows what a check found, and what was sent before. The form of a job takes gold, one output or several,
+format and metric.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import hashlib
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
 
-import orjson
-from flask import Response
+from flask import Response, request
 
-from service.api import calls
+from service import errors
+from service.api import bodies, calls, forms
+from service.api.forms import FormPart
 from service.caller import Caller
-from service.contract.benchmarks import BenchmarksQuery
+from service.config import Config
+from service.contract.benchmarks import Benchmark, BenchmarksQuery
 from service.contract.common import PageQuery
-from service.contract.derive import schema_of
+from service.contract.jobs import Job, JobRequest, job_schema
 from service.contract.submissions import SubmissionRequest, SubmissionsQuery
-from service.errors import BadRequest, Conflict, Forbidden, NotFound, TooManyRequests, Unprocessable, refuse
-from service.pages import answers, uploads
-from service.pages.answers import problem_of, with_status_of
-from service.pages.benchmarks import benchmark_document, is_open, state_of
-from service.pages.uploads import Upload
-from service.pages.visitors import member
+from service.pages import answers
+from service.pages.figures import benchmark_document, is_open, state_of
+from service.pages.job import keep_key
+from service.pages.visitors import CSRF_FIELD, check_form, member, scorer
+from service.requests import Query
+from service.requests import Request as Asked
 from service.usecases import jobs
+from service.usecases.access import IdempotencyKey
 from service.usecases.benchmarks import benchmarks, teams
-from service.usecases.runs import View
+from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions import submissions, validation
+from treescore.core.params import Json, escape
+from treescore.core.registry import FORMATS, METRICS
+from treescore.core.text import actually
+from treescore.core.wording import MAX_NAME, did_you_mean
+from treescore.errors import Problem, ProblemList
+from treescore.sources.files import unpacked_name
+from treescore.sources.texts import format_of_name
+
+KEY_FIELD = "key"
+PART_OF = "part:"
+"""How the names of fields begin that say the part of a file; its name follows."""
+LONGEST_KEY = 64
+MOST_SUFFIXES = 10
+MOST_MEANT = 20
+"""Files for which the part that may be meant is looked up: it takes time."""
+_JOINTS = ("/", ".", "_", "-")
+"""What may stand between the name of a part and that of one of its texts, as in `en.source.conllu`."""
+
+
+class File(NamedTuple):
+    """A file of a form: its name without folders, as sent, and its text, unpacked."""
+
+    name: str
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A form with files.
+
+    Attributes:
+        fields: the plain fields by name.
+        files: by the name of their field, in the order sent.
+        problems: of the files that could not be unpacked, which are left out.
+    """
+
+    fields: Mapping[str, str]
+    files: Mapping[str, Sequence[File]]
+    problems: ProblemList
+
+    def key(self, asked: Asked, *about: str) -> IdempotencyKey | None:
+        """Return what recognises this form when it is sent twice, as by a double click.
+
+        Another text in the same form is another request: who comes back and sends a corrected file is not refused.
+
+        Args:
+            asked: the request that the form stands for.
+            about: what else it depends on.
+        """
+        given = self.fields.get(KEY_FIELD, "")
+        if not given or len(given) > LONGEST_KEY or not given.isascii() or not given.isprintable():
+            return None
+        digest = " ".join((*about, bodies.digest(request, asked)))
+        return IdempotencyKey(f"page {given} {hashlib.sha256(digest.encode()).hexdigest()}", digest)
+
+
+@dataclass(slots=True)
+class Assigned:
+    """The texts of files by part.
+
+    Attributes:
+        outputs: as the JSON of a request has them.
+        asked: names of the files whose part the visitor says, with the part where it was said.
+        problems: of texts, and of files whose part was not said.
+    """
+
+    outputs: dict[str, Json] = field(default_factory=dict)
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    problems: ProblemList = field(default_factory=ProblemList)
+
+
+def new_key() -> str:
+    """Return a key for a form that is shown."""
+    return secrets.token_urlsafe(16)
+
+
+def read_upload() -> Upload:
+    """Return the form of this request, which carries the value of the visitor's session.
+
+    Raises:
+        ServiceError: 400, 401, 403, 413, 415 or 503.
+    """
+    bodies.media_type(request, forms.FORM)
+    config = calls.context().config
+    with bodies.alone(request, calls.load_of_process().large_bodies, config, config.max_upload_bytes):
+        parts, left = forms.read_fields(request, config)
+        fields: dict[str, str] = {}
+        for part in parts:
+            if part.filename is None:
+                if part.name in fields:
+                    detail = f"The field {part.name[: errors.LONGEST_SHOWN]!r} is given twice. Give it once."
+                    raise errors.BadRequest(detail, slug="malformed-body")
+                fields[part.name] = _decoded(part.data)
+        check_form(fields.get(CSRF_FIELD, ""))
+        return _unpacked(fields, parts, config, left)
+
+
+def assign(files: Iterable[File], targets: Sequence[str], chosen: Mapping[str, str]) -> Assigned:
+    """Return the texts of files by the parts that they are named after, or that were chosen for them.
+
+    `en_ewt.conllu` and `en_ewt.pred.conllu.gz` belong to the part `en_ewt`. Where there is one part, a single file of
+    any name belongs to it.
+
+    Args:
+        files: of a form.
+        targets: names of the parts; for a format of several texts `en/source` for each.
+        chosen: fields of the form, of which those with PART_OF say the part of a file.
+
+    Raises:
+        Unprocessable: a text is not UTF-8.
+    """
+    listed = list(files)
+    names = {name: target for target in targets for name in _names_of(target)}
+    assigned = Assigned()
+    unnamed = 0
+    for file in listed:
+        found = (names[stem] for stem in _stems(file.name) if stem in names)
+        target = next(found, targets[0] if len(targets) == len(listed) == 1 else "")
+        said = chosen.get(PART_OF + file.name, "")
+        if said in targets:
+            target = said
+        if said in targets or not target:
+            assigned.asked.append((file.name, target))
+        if target:
+            _put(assigned, target, file)
+        else:
+            unnamed += 1
+            assigned.problems.add(_unnamed(file.name, names if unnamed <= MOST_MEANT else {}))
+    return assigned
+
+
+def shown(name: str) -> str:
+    """Return the name of a file, short enough for a message."""
+    return name if len(name) <= errors.LONGEST_SHOWN else f"{name[: errors.LONGEST_SHOWN]}…"
+
+
+def _put(assigned: Assigned, target: str, file: File) -> None:
+    """Put a text at its part; a second one there is a problem."""
+    part, _, side = target.partition("/")
+    try:
+        pointer = f"/outputs/{escape(part)}"
+        forms.put_text(assigned.outputs, part, side or None, (shown(file.name), file.text), pointer)
+    except errors.Unprocessable as error:
+        for problem in error.problems:
+            detail = f"{problem.detail} It is for the part {part!r}." if problem.line is None else problem.detail
+            assigned.problems.add(replace(problem, detail=detail, part=part))
+
+
+def _unnamed(name: str, names: Mapping[str, str]) -> Problem:
+    meant = did_you_mean(next(_stems(name)), list(names)) if len(name) <= errors.LONGEST_SHOWN else ""
+    detail = f"The file {shown(name)!r} has the name of no part. Choose its part, or name it after one.{meant}"
+    return Problem(code="unknown-part", pointer="/outputs", detail=detail)
+
+
+def _names_of(target: str) -> Iterator[str]:
+    """Yield the names of files without suffix that stand for a part, or for one of its texts."""
+    for joint in _JOINTS if "/" in target else ("/",):
+        yield target.replace("/", joint)
+
+
+def _stems(name: str) -> Iterator[str]:
+    """Yield a file's name without the suffix of a compression, then without more and more of its other suffixes."""
+    stem = unpacked_name(name)
+    for _ in range(MOST_SUFFIXES):
+        yield stem
+        stem = stem.rpartition(".")[0]
+
+
+def _unpacked(fields: Mapping[str, str], parts: Iterable[FormPart], config: Config, left: int) -> Upload:
+    """Unpack the files of a form, which may not be larger than `left` together."""
+    files: dict[str, list[File]] = {}
+    problems = ProblemList()
+    for part in parts:
+        if part.filename is None or not (part.filename or part.data):
+            continue  # of a field without a file browsers send an empty one
+        name = part.filename.replace("\\", "/").rpartition("/")[2]
+        coding = forms.FILE_CODINGS.get(forms.suffix_of(name))
+        try:
+            text = part.data if coding is None else bodies.unpacked(part.data, coding, config, left)
+        except errors.BadRequest:
+            detail = f"The file {shown(name)!r} is not a whole {coding} file."
+            detail += f"{actually(part.data, str(coding))} Pack it again, or send it unpacked."
+            problems.add(Problem(code="damaged-archive", detail=detail))
+            continue
+        left -= len(text)
+        files.setdefault(part.name, []).append(File(name, text))
+    return Upload(fields, files, problems)
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise errors.BadRequest("A field of the form is not valid UTF-8.", slug="malformed-body") from error
+
 
 blueprint = answers.pages("submit", "/submit")
 
@@ -58,23 +265,22 @@ def show_submit() -> Response:
 def send_outputs() -> Response:
     """Check or submit outputs. What is wrong is shown above the form, which keeps the fields."""
     caller = member("submit")
-    upload = uploads.read_upload()
+    upload = read_upload()
     slug = _slug(caller, upload.fields.get("benchmark", ""))
     if not slug:
-        raise BadRequest("Choose a benchmark first.")
+        raise errors.BadRequest("Choose a benchmark first.")
     targets = _targets(benchmark_document(caller, slug))
-    assigned = uploads.assign(upload.files.get(FILES, ()), targets, upload.fields)
+    assigned = assign(upload.files.get(FILES, ()), targets, upload.fields)
     again = {"asked": assigned.asked[:MOST_ASKED], "targets": targets}
     try:
-        refuse(upload.problems)
-        refuse(assigned.problems)
+        errors.refuse(upload.problems)
+        errors.refuse(assigned.problems)
         asked = _submission_of(upload, assigned.outputs)
         if upload.fields.get("do") == CHECK:
             return _checked(caller, slug, upload, asked, again)
         submission, _ = submissions.submit(calls.context(), caller, slug, asked, upload.key(asked, SUBMIT, slug))
-    except (Unprocessable, Conflict, TooManyRequests) as error:
-        values = {**_submit_values(caller, slug, upload.fields), **again, "problem": problem_of(error)}
-        return with_status_of(answers.page("submit.html", **values), error)
+    except answers.REFUSED as error:
+        return answers.refused("submit.html", error, **_submit_values(caller, slug, upload.fields) | again)
     return answers.go_to(f"/s/{submission}")
 
 
@@ -103,7 +309,9 @@ def _slug(caller: Caller, asked: str) -> str:
     if caller.organiser:
         return asked
     if caller.benchmark is None:
-        raise Forbidden("Your token belongs to no team of a benchmark. Ask the organisers for the token of a team.")
+        raise errors.Forbidden(
+            "Your token belongs to no team of a benchmark. Ask the organisers for the token of a team."
+        )
     return caller.benchmark
 
 
@@ -120,7 +328,7 @@ def _submission_of(upload: Upload, outputs: Mapping[str, object]) -> SubmissionR
         members["role"] = BASELINE
     elif team:
         members["team"] = team
-    return answers.loaded(schema_of(SubmissionRequest), members)
+    return calls.loaded(SubmissionRequest, members)
 
 
 def _checked(
@@ -134,20 +342,20 @@ def _checked(
     return answers.page("submit.html", **values)
 
 
-def _check(view: View) -> dict[str, object]:
+def _check(view: Shown[Job]) -> dict[str, object]:
     """Return what the templates of a check show.
 
     Raises:
         NotFound: the job is none of a check.
     """
-    document = orjson.loads(view.body)
+    document = view.document
     results = document["results"]
     if results is not None and "valid" not in results:
-        raise NotFound(f"Unknown check {document['id']}.")
+        raise errors.NotFound(f"Unknown check {document['id']}.")
     return {"check": document, "version": view.etag}
 
 
-def _targets(document: Mapping[str, Any]) -> list[str]:
+def _targets(document: Benchmark) -> list[str]:
     """Return what files are assigned to: the parts, or the texts of each for a format of several."""
     fields = stored_spec(document).format.format.fields
     parts: Sequence[str] = list(document["parts"])
@@ -159,23 +367,24 @@ def _submit_values(
 ) -> dict[str, Any]:
     """Return what the template of the form shows."""
     context = calls.context()
-    organiser = caller.organiser
     values: dict[str, Any] = {
         "slug": slug,
-        "benchmarks": _benchmarks(caller) if organiser else (),
-        "teams": _teams(caller, slug) if organiser and slug else (),
+        "benchmarks": (), "teams": (),
         "benchmark": None, "quota": None, "sent": (), "next": None, "closed": "", "state": "",
         "kept": {name: fields.get(name, "") for name in KEPT},
-        "key": uploads.new_key(), "problem": None, "check": None, "asked": (), "targets": (), "baseline": BASELINE,
+        "key": new_key(), "problem": None, "check": None, "asked": (), "targets": (), "baseline": BASELINE,
         "most_bytes": context.config.max_upload_bytes,
     }  # fmt: skip
+    if caller.organiser:
+        listed = benchmarks.list_benchmarks(context, caller, BenchmarksQuery(limit=MOST_LISTED))
+        values["benchmarks"] = [(each["id"], each["title"]) for each in listed.items]
     if not slug:
         return values
+    if caller.organiser:
+        known = teams.list_teams(context, caller, slug, PageQuery(limit=MOST_LISTED))
+        values["teams"] = [(each["id"], each["name"]) for each in known.items]
     document = benchmark_document(caller, slug)
-    asked = query or SubmissionsQuery()
-    page = submissions.list_submissions(
-        context, caller, slug, SubmissionsQuery(cursor=asked.cursor, limit=LISTED, team=asked.team, state=asked.state)
-    )
+    page = submissions.list_submissions(context, caller, slug, replace(query or SubmissionsQuery(), limit=LISTED))
     state = state_of(document, context.now())
     return values | {
         "benchmark": document, "quota": submissions.quota_of(context, caller, slug), "state": state,
@@ -183,7 +392,7 @@ def _submit_values(
     }  # fmt: skip
 
 
-def _why_not(caller: Caller, document: Mapping[str, Any], state: str) -> str:
+def _why_not(caller: Caller, document: Benchmark, state: str) -> str:
     """Return why nothing can be sent; empty where it can."""
     if not caller.allowed("submit"):
         return "You may look at submissions, not send them."
@@ -194,11 +403,108 @@ def _why_not(caller: Caller, document: Mapping[str, Any], state: str) -> str:
     return ""
 
 
-def _benchmarks(caller: Caller) -> list[tuple[str, str]]:
-    page = benchmarks.list_benchmarks(calls.context(), caller, BenchmarksQuery(limit=MOST_LISTED))
-    return [(str(each["id"]), str(each["title"])) for each in page.items]
+job_blueprint = answers.pages("job_form", "/jobs/new")
+GOLD, OUTPUTS = "gold", "outputs"
+"""Names of the fields of the files."""
 
 
-def _teams(caller: Caller, slug: str) -> list[tuple[str, str]]:
-    page = teams.list_teams(calls.context(), caller, slug, PageQuery(limit=MOST_LISTED))
-    return [(str(each["id"]), str(each["name"])) for each in page.items]
+@job_blueprint.get("")
+def show_job_form() -> Response:
+    """Show the form."""
+    scorer()
+    answers.query(Query)
+    return answers.page("job_form.html", **_job_form_values({}))
+
+
+@job_blueprint.post("")
+def send_job() -> Response:
+    """Score files. What is wrong is shown below the form, which keeps the choices."""
+    caller = scorer()
+    upload = read_upload()
+    try:
+        asked = _job_of(upload)
+        made = jobs.submit_job(calls.context(), caller, asked, upload.key(asked))
+    except answers.REFUSED as error:
+        return answers.refused("job_form.html", error, **_job_form_values(upload.fields))
+    return keep_key(answers.go_to(f"/j/{made.id}"), made.id, made.key)
+
+
+def _job_form_values(fields: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the template of the form shows."""
+    formats = [(name, known.suffixes) for name, known in sorted(FORMATS.items()) if not known.fields]
+    several = {name for name, known in FORMATS.items() if known.fields}
+    usual = {FORMATS[name].usual_metric for name in several}
+    return {
+        "formats": formats,
+        "metrics": [name for name in sorted(METRICS) if name not in usual],
+        "chosen": {name: fields.get(name, "") for name in ("format", "metric")},
+        "key": new_key(),
+        "most_bytes": calls.context().config.max_upload_bytes,
+        "problem": None,
+    }
+
+
+def _job_of(upload: Upload) -> JobRequest:
+    """Return the request that the form stands for.
+
+    Raises:
+        Unprocessable: a file is missing, or a choice is invalid.
+    """
+    errors.refuse(upload.problems)
+    golds, outputs = upload.files.get(GOLD, ()), upload.files.get(OUTPUTS, ())
+    if len(golds) != 1:
+        raise errors.invalid("missing-field", "/gold", "Choose one file with the gold standard.")
+    if not outputs:
+        raise errors.invalid("missing-field", "/systems", "Choose the output of at least one system.")
+    named = upload.fields.get("format", "")
+    read_as = named or _guessed(golds[0])
+    if read_as not in FORMATS:
+        detail = f"Unknown format {shown(read_as)!r}. Choose one of the list."
+        raise errors.invalid("unknown-format", "/format", detail)
+    # of the format's usual metric with the parameters that go with it
+    usual, metric = FORMATS[read_as], upload.fields.get("metric", "")
+    members: dict[str, object] = {
+        "format": read_as,
+        "gold": forms.checked(shown(golds[0].name), golds[0].text, "/gold"),
+        "systems": [
+            _system(number, name, file, "" if named else read_as)
+            for number, (name, file) in enumerate(zip(_names(outputs), outputs, strict=True))
+        ],
+        "metrics": [usual.usual_entry() if metric in ("", usual.usual_metric) else metric],
+    }
+    return calls.loaded(job_schema(calls.context().config.max_systems), members)
+
+
+def _system(number: int, name: str, file: File, gold_format: str) -> dict[str, object]:
+    """Return one system of the request; where gold's format was guessed, its own format is guessed too."""
+    own = format_of_name(file.name) if gold_format else None
+    output = forms.checked(shown(file.name), file.text, f"/systems/{number}/output")
+    members: dict[str, object] = {"name": name, "output": output}
+    return members if own in (None, gold_format) else {**members, "format": own}
+
+
+def _guessed(gold: File) -> str:
+    """Return the format that the name of gold's file stands for.
+
+    Raises:
+        Unprocessable: it stands for none.
+    """
+    known = format_of_name(gold.name)
+    if known is None:
+        detail = f"The suffix of {shown(gold.name)!r} does not name a format. Choose the format."
+        raise errors.invalid("unknown-format", "/format", detail)
+    return known
+
+
+def _names(files: Sequence[File]) -> Iterable[str]:
+    """Yield a name for each file: without suffixes, with a number where another file has it."""
+    seen: dict[str, int] = {}
+    suffixes = {suffix for known in FORMATS.values() for suffix in known.suffixes} | {".txt"}
+    for file in files:
+        plain = PurePosixPath(unpacked_name(file.name)).name
+        suffix = max((each for each in suffixes if plain.endswith(each) and plain != each), key=len, default="")
+        stem = plain.removesuffix(suffix)[: MAX_NAME - 10] or "output"
+        seen[stem] = seen.get(stem, 0) + 1
+        name = stem if seen[stem] == 1 else f"{stem}-{seen[stem]}"
+        seen.setdefault(name, 1)
+        yield "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name)

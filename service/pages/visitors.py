@@ -12,7 +12,6 @@ from urllib.parse import quote
 from flask import Response, g, request
 
 from service.api import calls
-from service.api.calls import caller_without_token
 from service.api.middleware import note_of
 from service.caller import Caller
 from service.errors import Forbidden, Unauthorized
@@ -166,7 +165,7 @@ def scorer() -> Caller:
     looking = visitor()
     if looking.caller.allowed(SCORE):
         return looking.caller
-    unsigned = caller_without_token(calls.context(), request.environ)
+    unsigned = calls.caller_without_token()
     if unsigned.allowed(SCORE):
         return unsigned
     return member(SCORE)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from typing import cast
 
 from sqlalchemy import Connection
 
@@ -18,7 +19,7 @@ from service import errors, render
 from service.caller import Caller
 from service.context import Context
 from service.contract.common import PageQuery
-from service.contract.comparisons import ComparisonLabel, ComparisonRequest
+from service.contract.comparisons import ComparisonLabel, ComparisonRequest, StoredComparison
 from service.policy import documents, gate
 from service.policy.figures import fixed_question, require_shown
 from service.store import benchmarks, boards, comparisons, runs, score_records, submissions
@@ -29,7 +30,7 @@ from service.usecases.access import benchmark_of, storable, team_of
 from service.usecases.boards.compare import board_question
 from service.usecases.boards.ranking import BOARD_SETTINGS, Board, board_of, comparison_id, rows_of, tested_of
 from service.usecases.boards.viewing import Viewer, release_of_board, require_board, viewer_of
-from service.usecases.runs import Page, View, body_view, json_view, moment, wait_for
+from service.usecases.runs import Page, Shown, moment, wait_for
 from treescore.core.params import Json
 from treescore.errors import Problem, ScoringError
 from treescore.evaluation.benchmark import COMMAND
@@ -306,7 +307,7 @@ def _stored_comparison(db: Connection, context: Context, caller: Caller, name: s
     )
 
 
-def view_comparison(context: Context, caller: Caller, name: str, form: str = "json") -> View:
+def view_comparison(context: Context, caller: Caller, name: str, form: str = "json") -> Shown[StoredComparison]:
     """Show a comparison; in other formats than JSON once it is answered.
 
     Raises:
@@ -320,17 +321,18 @@ def view_comparison(context: Context, caller: Caller, name: str, form: str = "js
         labels = _labels(db, seen, caller)
     document = gate.comparison_view(seen.level, _document(context, seen, run, labels), by_part=seen.by_part)
     if form == "json":
-        return json_view(document, final=run is None or run.final, state=str(document["state"]))
+        final = run is None or run.final
+        return Shown(cast("StoredComparison", document), final=final, state=str(document["state"]))
     if "pairs" not in document:
         raise errors.Unprocessable(f"The comparison {name} is {document['state']}. Only JSON can show that.")
     shares = render.percent_of([str(document["score"])], form)
     shown = render_comparisons([labelled(document, shown_names(labels))], form, shares=shares)
-    return body_view(shown.content, shown.media_type)
+    return Shown(None, shown.content, content_type=shown.media_type)
 
 
 def wait_for_comparison(
     context: Context, caller: Caller, name: str, seconds: float, etag: str | None = None
-) -> View:  # fmt: skip
+) -> Shown[StoredComparison]:  # fmt: skip
     """Show a comparison once it is answered, or differs from `etag`, or the time is over."""
     with context.store.read() as db:
         run_id = visible_comparison(db, context, caller, name).comparison.run_id

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import cast
 
 import numpy as np
 from sqlalchemy import Connection
@@ -19,7 +20,7 @@ from sqlalchemy import Connection
 from service import queue, requests
 from service.caller import Caller
 from service.context import Context
-from service.contract.comparisons import ComparisonRequest, DifferingQuery, SeriesQuery
+from service.contract.comparisons import ComparisonRequest, DifferingQuery, SeriesComparison, SeriesQuery
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable, invalid, unprocessable
 from service.policy import documents as policy_documents
 from service.policy import figures, gate
@@ -31,7 +32,7 @@ from service.usecases.boards import compare, ranking, viewing
 from service.usecases.boards.ranking import comparison_id
 from service.usecases.boards.work import keep_asked
 from service.usecases.events import record_event
-from service.usecases.runs import Ending, Failure, Page, Progress, QueuedRun, View, add_run, json_view
+from service.usecases.runs import Ending, Failure, Page, Progress, QueuedRun, Shown, add_run
 from service.usecases.scoring import config, part_scorer
 from service.usecases.scoring.shares import stored_documents
 from service.usecases.submissions import views
@@ -444,7 +445,7 @@ class _Unseen(Exception):
     """The caller sees no test of the two teams on a benchmark; the message says why."""
 
 
-def compare_in_series(context: Context, caller: Caller, series: str, query: SeriesQuery) -> View:
+def compare_in_series(context: Context, caller: Caller, series: str, query: SeriesQuery) -> Shown[SeriesComparison]:
     """Compare the rows of two teams on the benchmarks of a series that the caller may know of.
 
     Raises:
@@ -470,7 +471,7 @@ def compare_in_series(context: Context, caller: Caller, series: str, query: Seri
     how = ranking.BOARD_SETTINGS
     pair = (query.a, query.b)
     joined = across(compared, correction=how.correction, alpha=how.alpha, independent=True, pairs=[pair])
-    return json_view({"series": series, **joined, "untested": untested})
+    return Shown(cast("SeriesComparison", {"series": series, **joined, "untested": untested}))
 
 
 def _compared(db: Connection, context: Context, caller: Caller, benchmark: Benchmark, query: SeriesQuery) -> Compared:

@@ -10,9 +10,8 @@ import hmac
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-import orjson
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from service import logs, queue, render
@@ -30,19 +29,17 @@ from service.usecases.runs import (
     Failure,
     Page,
     Progress,
-    View,
+    Shown,
     add_run,
-    body_view,
     items_page,
     job_answer,
-    json_view,
     page_of,
     run_summary,
     state_document,
     wait_for,
 )
 from service.usecases.scoring import config, gold
-from service.usecases.scoring.part_scorer import ArtifactKey, pack_outcome, slices_view
+from service.usecases.scoring.part_scorer import ArtifactKey, pack_outcome, slices_of
 from service.usecases.views import asking, choosing
 from treescore.core import params, wording
 from treescore.errors import InputError, Problem, ProblemList, ScoringError, placed
@@ -111,7 +108,7 @@ def _settings(request: JobRequest) -> dict[str, params.Json]:
     return dict(request.significance) if isinstance(request.significance, Mapping) else {}
 
 
-def view_job(context: Context, caller: Caller, job_id: str) -> View:
+def view_job(context: Context, caller: Caller, job_id: str) -> Shown[contract.Job]:
     """Show a job to the token that created it, and to organisers; one made without a token to all who have its id.
 
     Raises:
@@ -124,16 +121,19 @@ def view_job(context: Context, caller: Caller, job_id: str) -> View:
     if known.deleted:
         raise Gone(f"The job {job_id} was deleted.")
     if known.document is not None:
-        return View(known.document, known.etag or "", state=known.state or "", packed=packing.is_packed(known.document))
+        packed = packing.is_packed(known.document)
+        return Shown(None, known.document, known.etag, state=known.state or "", packed=packed)
     run = runs.look(context.store, job_id)
     if run is None:
         raise NotFound(f"Unknown job {job_id}.")
     if run.final:  # it ended between the two reads
         return view_job(context, caller, job_id)
-    return json_view(_timed(context, caller, run, state_document(run)), final=False, state=run.state)
+    return Shown(cast("contract.Job", _timed(context, caller, run, state_document(run))), final=False, state=run.state)
 
 
-def wait_for_job(context: Context, caller: Caller, job_id: str, seconds: float, etag: str | None = None) -> View:
+def wait_for_job(
+    context: Context, caller: Caller, job_id: str, seconds: float, etag: str | None = None
+) -> Shown[contract.Job]:
     """Show a job once it is final, or differs from `etag`, or the time is over."""
     return wait_for(context, job_id, lambda: view_job(context, caller, job_id), seconds, etag)
 
@@ -163,7 +163,7 @@ def _timed(context: Context, caller: Caller, run: runs.Run, document: dict[str, 
     return gate.times_view(gate.Level.NONE if benchmark is None else gate.lowest_level(benchmark, caller), document)
 
 
-def cancel_job(context: Context, caller: Caller, job_id: str, key: str | None = None) -> View:
+def cancel_job(context: Context, caller: Caller, job_id: str, key: str | None = None) -> Shown[contract.Job]:
     """Cancel an unfinished job.
 
     Raises:
@@ -178,7 +178,7 @@ def cancel_job(context: Context, caller: Caller, job_id: str, key: str | None = 
         run = runs.get(db, job_id)
         if run is None:
             raise NotFound(f"Unknown job {job_id}.")
-        view = json_view(_timed(context, caller, run, state_document(run)), state=run.state)
+        view = Shown(cast("contract.Job", _timed(context, caller, run, state_document(run))), state=run.state)
         jobs.save_answer(db, job_id, run.state, view.body, view.etag)
     context.queue.stop(job_id)
     return view
@@ -369,7 +369,7 @@ def job_items(context: Context, caller: Caller, job_id: str, query: contract.Ite
     return chosen.listed.page([item for (item,) in chosen.items])
 
 
-def job_slices(context: Context, caller: Caller, job_id: str, query: contract.SlicesQuery) -> View:
+def job_slices(context: Context, caller: Caller, job_id: str, query: contract.SlicesQuery) -> Shown[contract.Slices]:
     """Return scores by groups of sentences, words or brackets; without `by`, the names of the groupings.
 
     Raises:
@@ -377,10 +377,11 @@ def job_slices(context: Context, caller: Caller, job_id: str, query: contract.Sl
     """
     key, _ = _scored(context, caller, job_id, query)
     names, rows = asking.Views(context, caller).slices(asking.Output(job_id, key.output), key.metric, query.by)
-    return slices_view({"system": query.system, "metric": query.metric}, names, query.by, rows)
+    found = {"system": query.system, "metric": query.metric, **slices_of(names, query.by, rows)}
+    return Shown(cast("contract.Slices", found))
 
 
-def job_report(context: Context, caller: Caller, job_id: str, query: contract.ReportQuery) -> View:
+def job_report(context: Context, caller: Caller, job_id: str, query: contract.ReportQuery) -> Shown[None]:
     """Return the report in the original program's own layout, as text.
 
     Raises:
@@ -395,10 +396,12 @@ def job_report(context: Context, caller: Caller, job_id: str, query: contract.Re
     if query.style not in reports:
         known = f"Its styles: {', '.join(sorted(reports)) or 'none'}.{wording.did_you_mean(query.style, reports)}"
         raise NotFound(f"The metric {query.metric!r} has no report style {query.style!r}. {known}")
-    return body_view(reports[query.style].encode(), TEXT_TYPE)
+    return Shown(None, reports[query.style].encode(), content_type=TEXT_TYPE)
 
 
-def job_comparisons(context: Context, caller: Caller, job_id: str, query: contract.ComparisonsQuery) -> View:
+def job_comparisons(
+    context: Context, caller: Caller, job_id: str, query: contract.ComparisonsQuery
+) -> Shown[contract.Comparisons]:
     """Return the significance documents of a job, or the one of a score, in one of `treescore.render.forms.FORMATS`.
 
     Raises:
@@ -413,13 +416,13 @@ def job_comparisons(context: Context, caller: Caller, job_id: str, query: contra
             raise NotFound(f"The score {query.score!r} was not compared in this job. Compared scores: {known}.")
         across = None
     if query.format == "json":
-        return json_view({"items": chosen} if across is None else {"items": chosen, "across": across})
+        return Shown({"items": chosen} if across is None else {"items": chosen, "across": across})
     shares = render.percent_of((str(comparison["score"]) for comparison in chosen), query.format)
     shown = render_comparisons(chosen, query.format, across, shares)
-    return body_view(shown.content, shown.media_type)
+    return Shown(None, shown.content, content_type=shown.media_type)
 
 
-def job_agreement(context: Context, caller: Caller, job_id: str) -> View:
+def job_agreement(context: Context, caller: Caller, job_id: str) -> Shown[contract.Agreements]:
     """Return the agreement between the metrics of a job, if the job asked for it.
 
     Raises:
@@ -428,14 +431,15 @@ def job_agreement(context: Context, caller: Caller, job_id: str) -> View:
     agreement = _results(context, caller, job_id).get("agreement")
     if agreement is None:
         raise NotFound('The job did not ask for agreement. Name pairs of scores under "agreement" in the job.')
-    return json_view({"agreement": agreement})
+    return Shown({"agreement": agreement})
 
 
-def _results(context: Context, caller: Caller, job_id: str) -> params.Json:
-    return orjson.loads(_finished(context, caller, job_id).body)["results"]
+def _results(context: Context, caller: Caller, job_id: str) -> contract.Results:
+    """Return the results of a job; those of a validation have nothing of what is read of them."""
+    return cast("contract.Results", _finished(context, caller, job_id).document["results"])
 
 
-def _finished(context: Context, caller: Caller, job_id: str) -> View:
+def _finished(context: Context, caller: Caller, job_id: str) -> Shown[contract.Job]:
     view = view_job(context, caller, job_id)
     if not view.final:
         raise Conflict(

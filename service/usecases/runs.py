@@ -1,8 +1,8 @@
 """Runs: perform one from its storing to its end, for every kind of work; and the answers of use-cases.
 
 Callers add runs up to a limit on those that wait. The progress of a run is stored at intervals. One attempt at a run is
-two lines in the log, its seconds and its span; one transaction ends it. Answers are ready bodies, pages of lists, and
-long polls, which read, wait for a wake-up and read again.
+two lines in the log, its seconds and its span; one transaction ends it. Answers are documents or bytes, pages of lists,
+and long polls, which read, wait for a wake-up and read again.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from time import monotonic, perf_counter
-from typing import NamedTuple, Protocol, TypeVar, overload
+from typing import Generic, Protocol, TypeVar, overload
 
 import orjson
 from sqlalchemy import Connection
@@ -40,28 +41,50 @@ class _Identified(Protocol):
 Row = TypeVar("Row", bound=_Identified)
 
 
-class View(NamedTuple):
-    """A body ready to send.
+Document_co = TypeVar("Document_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Shown(Generic[Document_co]):
+    """What a use-case shows: a document, dumped once it is sent; or its bytes, parsed for each who reads them.
 
     Attributes:
-        content: the bytes, or what `pack` made of them.
-        etag: strong validator of the bytes, without quotes.
-        final: whether the body never changes again.
+        made: the document, which is not changed any more; None where there are bytes.
+        kept: the bytes, or what `pack` made of them; None where there is a document.
+        tag: their validator, where it is known before they are.
+        final: whether it never changes again.
         state: of the resource, if it has one.
-        content_type: of the body.
-        next: cursor of the next page, if the body is one page of several.
-        packed: whether `content` is packed, as it is stored.
+        content_type: of the bytes.
+        next: cursor of the next page, if this is one page of several.
+        packed: whether `kept` is packed, as it is stored.
         weak: whether the bytes differ from answer to answer where nothing else does.
     """
 
-    content: bytes
-    etag: str
+    made: Document_co | None
+    kept: bytes | None = None
+    tag: str | None = None
     final: bool = True
     state: str = ""
     content_type: str = JSON_TYPE
     next: str | None = None
     packed: bool = False
     weak: bool = False
+
+    @property
+    def document(self) -> Document_co:
+        """What the JSON says."""
+        document: Document_co = orjson.loads(self.body) if self.made is None else self.made
+        return document
+
+    @cached_property
+    def content(self) -> bytes:
+        """The bytes, packed if they are stored so."""
+        return orjson.dumps(self.made, option=orjson.OPT_NON_STR_KEYS) if self.kept is None else self.kept
+
+    @cached_property
+    def etag(self) -> str:
+        """Strong validator of the bytes, without quotes."""
+        return etag_of(self.content) if self.tag is None else self.tag
 
     @property
     def body(self) -> bytes:
@@ -95,17 +118,6 @@ def items_page(items: Sequence[Mapping[str, object]], start: int, limit: int) ->
 def etag_of(body: bytes) -> str:
     """Return the validator of a body."""
     return hashlib.blake2b(body, digest_size=16).hexdigest()
-
-
-def body_view(body: bytes, content_type: str) -> View:
-    """Return a body that never changes."""
-    return View(body, etag_of(body), content_type=content_type)
-
-
-def json_view(value: object, *, final: bool = True, state: str = "") -> View:
-    """Return a value as a ready JSON body."""
-    body = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
-    return View(body, etag_of(body), final, state)
 
 
 @overload
@@ -147,11 +159,11 @@ def board_name(benchmark_id: str) -> str:
 def wait_for(
     context: Context,
     run_id: str,
-    look: Callable[[], View],
+    look: Callable[[], Shown[Document_co]],
     seconds: float,
     etag: str | None,
-    done: Callable[[View, str | None], bool] | None = None,
-) -> View:
+    done: Callable[[Shown[object], str | None], bool] | None = None,
+) -> Shown[Document_co]:
     """Return the view of `look` when it is final or differs from `etag`, or when time is over.
 
     Args:
@@ -178,12 +190,12 @@ def wait_for(
         return look()
 
 
-def settled(view: View, etag: str | None) -> bool:
+def settled(view: Shown[object], etag: str | None) -> bool:
     """Return whether there is nothing to wait for."""
     return view.final or (etag is not None and view.etag != etag)
 
 
-def changed(view: View, etag: str | None) -> bool:
+def changed(view: Shown[object], etag: str | None) -> bool:
     """Return whether there is nothing to wait for where a view never ends: it differs, or nothing is pending."""
     return view.final if etag is None else view.etag != etag
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, product
+from typing import cast
 
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.core import HistogramMetricFamily
@@ -22,14 +23,14 @@ from sqlalchemy.exc import DBAPIError
 
 from service import errors, monitoring
 from service.context import Context
-from service.contract.service import SuggestionRequest
+from service.contract.service import Catalogue, Scorer, Suggestion, SuggestionRequest, Suggestions
 from service.errors import CODES, TYPES, ProblemType
 from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
 from service.store import runs
 from service.store.database import DiskState, SchemaState, disk_of, schema_of
 from service.usecases import jobs
 from service.usecases.kinds import KINDS
-from service.usecases.runs import View, json_view
+from service.usecases.runs import Shown
 from service.usecases.views.asking import VIEWS
 from treescore.core import comparing, version, wording
 from treescore.core.params import schema_of as parameters_schema
@@ -40,21 +41,20 @@ from treescore.problem_catalogue import Entry
 
 
 @lru_cache(maxsize=1)
-def scorers() -> View:
+def scorers() -> Shown[Catalogue]:
     """Show the whole catalogue."""
-    return json_view(
-        {
-            "version": version.__version__,
-            "metrics": [entry_of(METRICS[name]) for name in sorted(METRICS)],
-            "formats": [entry_of(FORMATS[name]) for name in sorted(FORMATS)],
-            "transforms": [entry_of(TRANSFORMS[name]) for name in sorted(TRANSFORMS)],
-            "significance": parameters_schema(comparing.PARAMS),
-        }
-    )
+    catalogue = {
+        "version": version.__version__,
+        "metrics": [entry_of(METRICS[name]) for name in sorted(METRICS)],
+        "formats": [entry_of(FORMATS[name]) for name in sorted(FORMATS)],
+        "transforms": [entry_of(TRANSFORMS[name]) for name in sorted(TRANSFORMS)],
+        "significance": parameters_schema(comparing.PARAMS),
+    }
+    return Shown(cast("Catalogue", catalogue))
 
 
 @lru_cache(maxsize=64)
-def scorer(name: str) -> View:
+def scorer(name: str) -> Shown[Scorer]:
     """Show one format, transform or metric.
 
     Raises:
@@ -62,12 +62,12 @@ def scorer(name: str) -> View:
     """
     for kind, members in (("metric", METRICS), ("format", FORMATS), ("transform", TRANSFORMS)):
         if name in members:
-            return json_view({"kind": kind, **entry_of(members[name])})
+            return Shown(cast("Scorer", {"kind": kind, **entry_of(members[name])}))
     suggestion = wording.did_you_mean(name, [*METRICS, *FORMATS, *TRANSFORMS])
     raise errors.NotFound(f"Unknown metric, format or transform {name!r}.{suggestion} See GET /v1/scorers.")
 
 
-def suggested(asked: SuggestionRequest) -> View:
+def suggested(asked: SuggestionRequest) -> Shown[Suggestions]:
     """Show which formats a text may be in, with the metrics that fit each.
 
     Raises:
@@ -77,7 +77,7 @@ def suggested(asked: SuggestionRequest) -> View:
         found = suggestions(asked.text.encode())
     except InputError as error:
         raise errors.unprocessable(error.at("/text")) from error
-    return json_view({"suggestions": [suggestion.document() for suggestion in found]})
+    return Shown({"suggestions": [cast("Suggestion", each.document()) for each in found]})
 
 
 def problem_documents() -> list[dict[str, object]]:

@@ -15,7 +15,7 @@ import yaml
 from flask import Response
 from typing_extensions import TypedDict
 
-from service.api.asks import Answer, Operation, answer
+from service.api.calls import Answer, Operation, answer
 from service.contract.derive import Named, field_of
 from service.contract.jobs import Job
 from service.openapi.build import built, contract_document, difference

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from typing import cast
 
 import numpy as np
 import orjson
@@ -17,7 +18,9 @@ from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller, new_id, principal_of
 from service.context import Context
+from service.contract import benchmarks as contract
 from service.contract.benchmarks import AnalyticsQuery, BenchmarkChanges, BenchmarkRequest, BenchmarksQuery, PartGold
+from service.contract.common import TextsByName
 from service.errors import Conflict, NotFound, PreconditionFailed, PreconditionRequired, invalid, refuse, unprocessable
 from service.policy import figures, gate
 from service.queue import LIVE
@@ -30,7 +33,7 @@ from service.store.submissions import SentAttempt
 from service.usecases import access, events
 from service.usecases.benchmarks.settings import check_part_name, complete_settings, revision_warnings, time_warnings
 from service.usecases.boards.work import schedule_board_comparison
-from service.usecases.runs import TEXT_TYPE, Page, View, body_view, json_view, moment, page_of, queue_runs, wait_for
+from service.usecases.runs import TEXT_TYPE, Page, Shown, moment, page_of, queue_runs, wait_for
 from service.usecases.scoring import config, gold, shares
 from treescore.core.params import Json, escape
 from treescore.core.wording import counted, did_you_mean
@@ -88,7 +91,7 @@ def create_benchmark(
     return slug, True
 
 
-def view_benchmark(context: Context, caller: Caller, slug: str) -> View:
+def view_benchmark(context: Context, caller: Caller, slug: str) -> Shown[contract.Benchmark]:
     """Show a benchmark."""
     with context.store.read() as db:
         return _view(db, context, caller, access.benchmark_of(db, slug, caller))
@@ -100,7 +103,9 @@ def level_of(context: Context, caller: Caller, slug: str) -> str:
         return gate.level_of(access.benchmark_of(db, slug, caller), caller, context.now()).name.lower()
 
 
-def wait_for_benchmark(context: Context, caller: Caller, slug: str, seconds: float, etag: str | None = None) -> View:
+def wait_for_benchmark(
+    context: Context, caller: Caller, slug: str, seconds: float, etag: str | None = None
+) -> Shown[contract.Benchmark]:
     """Show a benchmark once no revision of it is being checked, or it differs from `etag`, or the time is over."""
     with context.store.read() as db:
         access.benchmark_of(db, slug, caller)
@@ -123,7 +128,7 @@ def list_benchmarks(context: Context, caller: Caller, query: BenchmarksQuery) ->
 
 def patch_benchmark(
     context: Context, caller: Caller, slug: str, changes: BenchmarkChanges, if_match: str | None
-) -> View:
+) -> Shown[contract.Benchmark]:
     """Change what cannot change a score, if the benchmark is still as the caller saw it.
 
     Raises:
@@ -222,7 +227,7 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
         context.queue.stop(revision_id)
 
 
-def part_input(context: Context, caller: Caller, slug: str, part: str) -> View:
+def part_input(context: Context, caller: Caller, slug: str, part: str) -> Shown[TextsByName]:
     """Show the words of a part without annotation, if the organisers publish them.
 
     Raises:
@@ -245,11 +250,11 @@ def part_input(context: Context, caller: Caller, slug: str, part: str) -> View:
     chosen = kind or "words"
     bodies = {name: artifacts.unpack_json(body) for name, body in stored.items() if body is not None}
     if chosen in bodies:
-        return body_view(bodies[chosen].encode(), TEXT_TYPE)
+        return Shown(None, bodies[chosen].encode(), content_type=TEXT_TYPE)
     sides = {name.partition("/")[0]: text for name, text in bodies.items() if name.endswith("/" + chosen)}
     if not sides:
         raise NotFound(f"Part {part!r} has no words to publish: its gold is not checked yet, or contains none.")
-    return json_view(sides)
+    return Shown(sides)
 
 
 def input_name(position: int, name: str) -> str:
@@ -288,9 +293,9 @@ def parts_texts(
     return named
 
 
-def _view(db: Connection, context: Context, caller: Caller, benchmark: Benchmark) -> View:
-    document = _benchmark_document(db, context, caller, benchmark)
-    return json_view(document, final=document["pending_revision"] is None, state=str(document["state"]))
+def _view(db: Connection, context: Context, caller: Caller, benchmark: Benchmark) -> Shown[contract.Benchmark]:
+    document = cast("contract.Benchmark", _benchmark_document(db, context, caller, benchmark))
+    return Shown(document, final=document["pending_revision"] is None, state=document["state"])
 
 
 def _benchmark_document(db: Connection, context: Context, caller: Caller, benchmark: Benchmark) -> dict[str, object]:
@@ -344,7 +349,7 @@ def _benchmark_taken(slug: str) -> Conflict:
 _STATES = {SUCCEEDED: "scored", FAILED: "failed", CANCELLED: "cancelled", QUEUED: "queued", RUNNING: "running"}
 
 
-def analytics_of(context: Context, caller: Caller, slug: str, query: AnalyticsQuery) -> View:
+def analytics_of(context: Context, caller: Caller, slug: str, query: AnalyticsQuery) -> Shown[contract.Analytics]:
     """Return what has happened on a benchmark in the last days.
 
     Raises:
@@ -358,27 +363,26 @@ def analytics_of(context: Context, caller: Caller, slug: str, query: AnalyticsQu
         access.benchmark_of(db, slug)
         sent = submissions.sent_since(db, slug, first.isoformat())
         checked = submissions.validations_since(db, slug, first.isoformat())
-    return json_view(
-        {
-            "benchmark": slug,
-            "first_day": first.isoformat(),
-            "last_day": today.isoformat(),
-            "complete": len(sent) < submissions.MOST_ATTEMPTS,
-            "days": _days(sent, checked, first, query.days),
-            "attempts": {
-                "submissions": len(sent),
-                "further": sum(each.attempt - 1 for each in sent),
-                "validations": sum(checked.values()),
-            },
-            "failures": _failures(sent),
-            "waiting_seconds": _spread((each.started_at - each.queued_at).total_seconds()
-                                       for each in sent if each.started_at is not None),
-            "scoring_seconds": _spread((each.finished_at - each.started_at).total_seconds()
-                                       for each in sent if each.started_at is not None
-                                       and each.finished_at is not None and each.run_state == SUCCEEDED),
-            "queue": _queue(sent),
-        }
-    )  # fmt: skip
+    document = {
+        "benchmark": slug,
+        "first_day": first.isoformat(),
+        "last_day": today.isoformat(),
+        "complete": len(sent) < submissions.MOST_ATTEMPTS,
+        "days": _days(sent, checked, first, query.days),
+        "attempts": {
+            "submissions": len(sent),
+            "further": sum(each.attempt - 1 for each in sent),
+            "validations": sum(checked.values()),
+        },
+        "failures": _failures(sent),
+        "waiting_seconds": _spread((each.started_at - each.queued_at).total_seconds()
+                                   for each in sent if each.started_at is not None),
+        "scoring_seconds": _spread((each.finished_at - each.started_at).total_seconds()
+                                   for each in sent if each.started_at is not None
+                                   and each.finished_at is not None and each.run_state == SUCCEEDED),
+        "queue": _queue(sent),
+    }  # fmt: skip
+    return Shown(cast("contract.Analytics", document))
 
 
 def _state(each: SentAttempt) -> str:

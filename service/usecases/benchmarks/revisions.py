@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import cast
 
 from sqlalchemy import Connection
 
 from service.caller import Caller, new_id, principal_of
 from service.context import Context
+from service.contract import benchmarks as contract
 from service.contract.benchmarks import PartGold, RevisionRequest
 from service.contract.common import PageQuery
 from service.errors import SOON, Conflict, NotFound, invalid, refuse, unprocessable
@@ -27,7 +29,7 @@ from service.usecases.benchmarks.benchmarks import REVISION_KIND, part_document,
 from service.usecases.benchmarks.settings import moves_shown, require_two_sides, revision_warnings
 from service.usecases.boards.viewing import release_of_revision
 from service.usecases.events import record_event
-from service.usecases.runs import Page, View, json_view, moment, wait_for
+from service.usecases.runs import Page, Shown, moment, wait_for
 from service.usecases.scoring.config import MEMBERS, check_scoring, counts_shown, scoring_config
 from service.usecases.scoring.gold import GOLD, items_name, names_of
 from treescore.core.params import Json, escape
@@ -88,7 +90,7 @@ def create_revision(
     return number, True
 
 
-def view_revision(context: Context, caller: Caller, slug: str, number: int) -> View:
+def view_revision(context: Context, caller: Caller, slug: str, number: int) -> Shown[contract.Revision]:
     """Show a revision.
 
     Raises:
@@ -98,12 +100,14 @@ def view_revision(context: Context, caller: Caller, slug: str, number: int) -> V
         benchmark = benchmark_of(db, slug, caller)
         revision = revision_of(db, caller, slug, number)
         document = _revision_document(db, context, caller, benchmark, revision)
-    return json_view(document, final=revision.state in revisions.FINAL_STATES, state=revision.state)
+    return Shown(
+        cast("contract.Revision", document), final=revision.state in revisions.FINAL_STATES, state=revision.state
+    )
 
 
 def wait_for_revision(
     context: Context, caller: Caller, slug: str, number: int, seconds: float, etag: str | None = None
-) -> View:
+) -> Shown[contract.Revision]:
     """Show a revision once it has settled, or differs from `etag`, or the time is over."""
     with context.store.read() as db:
         benchmark_of(db, slug, caller)
@@ -221,7 +225,7 @@ def moves_of(
     return gate.moves_view(release, revision.moved)
 
 
-def difference(context: Context, caller: Caller, slug: str, number: int) -> View:
+def difference(context: Context, caller: Caller, slug: str, number: int) -> Shown[contract.RevisionDifference]:
     """Return the difference of a revision. Other callers than organisers see that of revisions that are or were active.
 
     Raises:
@@ -246,7 +250,11 @@ def difference(context: Context, caller: Caller, slug: str, number: int) -> View
             "settings": _changed_settings(before, revision),
             "moved": moves_of(db, benchmark, revision, caller, context.now()),
         }
-    return json_view(document, final=revision.state in revisions.FINAL_STATES, state=revision.state)
+    return Shown(
+        cast("contract.RevisionDifference", document),
+        final=revision.state in revisions.FINAL_STATES,
+        state=revision.state,
+    )
 
 
 def _changed_parts(db: Connection, before: Revision, after: Revision, level: Level) -> list[dict[str, object]]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import Lock
-from typing import Any, TypedDict, cast
+from typing import Any, Generic, TypedDict, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -35,7 +35,7 @@ from service.store.submissions import BoardEntry
 from service.usecases.access import benchmark_of, item_number
 from service.usecases.boards import compare, ranking
 from service.usecases.boards.ranking import Board, BoardRow
-from service.usecases.runs import Page, View, board_name, changed, etag_of, moment, wait_for
+from service.usecases.runs import Page, Shown, board_name, changed, moment, wait_for
 from service.usecases.scoring import config, part_scorer, shares
 from treescore.core.arrays import FloatArray
 from treescore.evaluation.report import charged_figure
@@ -83,14 +83,14 @@ def require_board(db: Connection, benchmark: Benchmark, board: Board, level: gat
 
 
 MOST_BYTES = 64 * 2**20
-_CACHES: WeakKeyDictionary[database.Store, LruCache[View]] = WeakKeyDictionary()
+_CACHES: WeakKeyDictionary[database.Store, LruCache[Shown[Any]]] = WeakKeyDictionary()
 _LOCK = Lock()
 
 
-def cache_of(store: database.Store) -> LruCache[View]:
-    """Return the views of a store's boards, by what their bytes depend on."""
+def cache_of(store: database.Store) -> LruCache[Shown[Any]]:
+    """Return the bytes of a store's boards, by what their bytes depend on."""
     with _LOCK:
-        return _CACHES.setdefault(store, LruCache[View](MOST_BYTES, lambda view: len(view.content)))
+        return _CACHES.setdefault(store, LruCache[Shown[Any]](MOST_BYTES, lambda shown: len(shown.content)))
 
 
 def row_details(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, boards.RowDetails]:
@@ -149,7 +149,7 @@ def missing_of_row(parts: Sequence[str], entry: BoardEntry, missing: Mapping[str
 ONE_STATE = 3
 """Attempts at reading a board while it does not change."""
 
-Document = Mapping[str, Any]
+Document = TypeVar("Document", bound=Mapping[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +188,7 @@ def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Generic[Document]):
     """One way to look at boards.
 
     Attributes:
@@ -204,8 +204,10 @@ class Sheet:
     render: Callable[[Any, str], Rendered]
 
 
-def sheet_view(context: Context, caller: Caller, slug: str, sheet: Sheet, query: BoardQuery) -> View:
-    """Return a board as a sheet shows it, ready to send.
+def sheet_view(
+    context: Context, caller: Caller, slug: str, sheet: Sheet[Document], query: BoardQuery
+) -> Shown[Document]:
+    """Return a board as a sheet shows it: its bytes, which are kept.
 
     Its validator is the digest of its bytes: one that counted what they depend on would tell of attempts that are not
     picked, of what is scored after freezing, and of which of two rounded scores is the better one.
@@ -232,12 +234,12 @@ def sheet_view(context: Context, caller: Caller, slug: str, sheet: Sheet, query:
     viewer = replace(viewer, share=share)
     cache = cache_of(context.store)
 
-    def build() -> View:
+    def build() -> Shown[Document]:
         return _built(context, sheet, benchmark, viewer, query)
 
-    def render() -> View:
-        shown = sheet.render(orjson.loads(json.body), form)
-        return json._replace(content=shown.content, etag=etag_of(shown.content), content_type=shown.media_type)
+    def render() -> Shown[Document]:
+        shown = sheet.render(json.document, form)
+        return replace(json, kept=shown.content, content_type=shown.media_type)
 
     if early:  # no version counts it: that of the board would tell of the private share
         json = build()
@@ -248,14 +250,22 @@ def sheet_view(context: Context, caller: Caller, slug: str, sheet: Sheet, query:
 
 
 def wait_for_sheet(
-    context: Context, caller: Caller, slug: str, sheet: Sheet, query: BoardQuery, seconds: float, etag: str | None
-) -> View:
+    context: Context,
+    caller: Caller,
+    slug: str,
+    sheet: Sheet[Document],
+    query: BoardQuery,
+    seconds: float,
+    etag: str | None,
+) -> Shown[Document]:
     """Return a board once it differs from the caller's copy, without one once its significance is there; or late."""
     name = board_name(slug)
     return wait_for(context, name, lambda: sheet_view(context, caller, slug, sheet, query), seconds, etag, changed)
 
 
-def _built(context: Context, sheet: Sheet, benchmark: Benchmark, viewer: Viewer, query: BoardQuery) -> View:
+def _built(
+    context: Context, sheet: Sheet[Document], benchmark: Benchmark, viewer: Viewer, query: BoardQuery
+) -> Shown[Document]:
     """Read the board, from one state of the store unless it keeps changing."""
     for _ in range(ONE_STATE):
         with context.store.read() as db:
@@ -268,15 +278,17 @@ def _built(context: Context, sheet: Sheet, benchmark: Benchmark, viewer: Viewer,
         if after is None or (after.version, after.board_version) == (benchmark.version, benchmark.board_version):
             break
         benchmark = after
-    body = orjson.dumps(document)
-    return View(body, etag_of(body), not document.get("significance", {}).get("pending"), next=document["next"])
+    final = not document.get("significance", {}).get("pending")
+    return Shown(None, orjson.dumps(document), final=final, next=document["next"])
 
 
 MOST_ROWS = 2000
 """Maximum number of rows in one answer."""
 
 
-def leaderboard(context: Context, caller: Caller, slug: str, query: leaderboards.LeaderboardQuery) -> View:
+def leaderboard(
+    context: Context, caller: Caller, slug: str, query: leaderboards.LeaderboardQuery
+) -> Shown[leaderboards.Leaderboard]:
     """Return the board, ready to send; see `sheet_view`."""
     return sheet_view(context, caller, slug, BOARD_SHEET, query)
 
@@ -418,7 +430,7 @@ def _interval(details: boards.RowDetails) -> common.Interval | None:
 BOARD_SHEET = Sheet("leaderboard", leaderboards.SHEET_FORMATS, board_document, render_leaderboard)
 
 
-def matrix(context: Context, caller: Caller, slug: str, query: leaderboards.MatrixQuery) -> View:
+def matrix(context: Context, caller: Caller, slug: str, query: leaderboards.MatrixQuery) -> Shown[leaderboards.Matrix]:
     """Return the matrix of a board, ready to send; see `sheet_view`."""
     return sheet_view(context, caller, slug, MATRIX_SHEET, query)
 

@@ -24,7 +24,7 @@ from service.store import artifacts, benchmarks, packing, revisions, score_recor
 from service.store.revisions import Part, Revision
 from service.store.score_records import ANSWERED, CHARGED, FAILED, MISSING, SCORED, PrivateFigures, ScoreRecord
 from service.store.submissions import ANNOTATION, Submission
-from service.usecases.runs import Failure, View, json_view
+from service.usecases.runs import Failure
 from service.usecases.scoring import config, gold
 from service.usecases.scoring.shares import blocks_of_part, share_rows, split_of, stored_documents
 from treescore.core import comparing, params, wording
@@ -491,17 +491,15 @@ def items_of_counts(
     return with_values(table, rows, [{"item": number, "status": STATUS_NAMES[state]} for number, state in numbered])
 
 
-def slices_view(
-    head: Mapping[str, object], names: Sequence[str], by: str | None, rows: Sequence[Mapping[str, object]]
-) -> View:
-    """Return the rows of the grouping `by` beside the members of `head`; without `by`, the names of the groupings.
+def slices_of(names: Sequence[str], by: str | None, rows: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """Return the rows of the grouping `by`; without `by`, the names of the groupings.
 
     Raises:
         NotFound: `by` is none of `names`.
     """
     if by is None:
-        return json_view({**head, "groupings": names})
+        return {"groupings": names}
     if by not in names:
         known = f"Known groupings: {', '.join(names) or 'none'}.{wording.did_you_mean(by, names)}"
         raise errors.NotFound(f"Unknown grouping {by!r}. {known}")
-    return json_view({**head, "by": by, "slices": rows})
+    return {"by": by, "slices": rows}

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import cast
 
 from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
 from service.contract.common import TreeChoice
-from service.contract.submissions import SubmissionItemsQuery, SubmissionSlicesQuery, SubmissionTreesQuery
+from service.contract.submissions import (
+    SubmissionItemsQuery,
+    SubmissionSlices,
+    SubmissionSlicesQuery,
+    SubmissionTreesQuery,
+)
 from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import documents as policy_documents
 from service.policy import figures, gate
@@ -19,9 +25,9 @@ from service.policy.gate import Level, require
 from service.store import revisions, runs, score_records, submissions
 from service.usecases.access import active_revision, benchmark_of, item_number, submission_of
 from service.usecases.boards.viewing import release_of_revision
-from service.usecases.runs import Page, View, items_page
+from service.usecases.runs import Page, Shown, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
-from service.usecases.scoring.part_scorer import ArtifactKey, items_of_counts, scores_of, slices_view
+from service.usecases.scoring.part_scorer import ArtifactKey, items_of_counts, scores_of, slices_of
 from service.usecases.views.asking import ErrorsHidden, NotComparable, Output, Sight, Views
 from service.usecases.views.choosing import TREES_NOT_KEPT, Asked, Window
 from service.usecases.views.documents import Document
@@ -155,7 +161,9 @@ def _of_own_sentence(results: _Results, sentence: int, items: Sequence[Document]
     return shown[0] if shown else {"item": sentence + 1, "status": "ok", "words": []}
 
 
-def submission_slices(context: Context, caller: Caller, submission_id: str, query: SubmissionSlicesQuery) -> View:
+def submission_slices(
+    context: Context, caller: Caller, submission_id: str, query: SubmissionSlicesQuery
+) -> Shown[SubmissionSlices]:
     """Return scores of one part by groups of sentences, words or brackets; without `by`, the names of the groupings.
 
     Raises:
@@ -180,7 +188,7 @@ def submission_slices(context: Context, caller: Caller, submission_id: str, quer
     # gold's own groupings are not among the names, so that they answer as unknown ones
     names = gate.groupings_view(level, metric, groupings)
     shown = results.listed(gate.slices_view(level, metric, query.by, rows)) if query.by in names else []
-    return slices_view(head, names, query.by, shown)
+    return Shown(cast("SubmissionSlices", head | slices_of(names, query.by, shown)))
 
 
 def entry_of(revision: revisions.Revision, metric: str | None) -> tuple[int, Entry]:

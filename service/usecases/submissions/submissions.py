@@ -14,13 +14,15 @@ from sqlalchemy.exc import IntegrityError
 from service import queue, requests
 from service.caller import Caller, new_id
 from service.context import Context
+from service.contract import submissions as contract
+from service.contract.common import TextsByName
 from service.contract.submissions import SubmissionChanges, SubmissionRequest, SubmissionsQuery
 from service.errors import LONGEST_SHOWN, SOON, Conflict, Forbidden, Gone, NotFound, invalid, refuse
 from service.policy import gate
 from service.store import benchmarks, boards, comparisons, revisions, runs, submissions, texts
 from service.usecases import access, events
 from service.usecases.boards.work import board_changed, let_board_begin
-from service.usecases.runs import TEXT_TYPE, Page, View, add_run, json_view, page_of, queue_runs, wait_for
+from service.usecases.runs import TEXT_TYPE, Page, Shown, add_run, page_of, queue_runs, wait_for
 from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.gold import OUTPUTS, named_texts
 from service.usecases.submissions import views
@@ -106,7 +108,7 @@ def submit(
     return submission_id, True
 
 
-def view_submission(context: Context, caller: Caller, submission_id: str) -> View:
+def view_submission(context: Context, caller: Caller, submission_id: str) -> Shown[contract.Submission]:
     """Show a submission, as far as the caller may see it.
 
     Raises:
@@ -120,7 +122,7 @@ def view_submission(context: Context, caller: Caller, submission_id: str) -> Vie
 
 def wait_for_submission(
     context: Context, caller: Caller, submission_id: str, seconds: float, etag: str | None = None
-) -> View:
+) -> Shown[contract.Submission]:
     """Show a submission once it is final, or differs from `etag`, or the time is over."""
     with context.store.read() as db:
         run_id = access.submission_of(db, caller, submission_id).run_id
@@ -244,7 +246,9 @@ def pack_outputs(checked: Mapping[str, dict[str, bytes]]) -> Outputs:
     return Outputs(packed, document, "sha256:" + hashlib.sha256(together.encode()).hexdigest())
 
 
-def patch_submission(context: Context, caller: Caller, submission_id: str, changes: SubmissionChanges) -> View:
+def patch_submission(
+    context: Context, caller: Caller, submission_id: str, changes: SubmissionChanges
+) -> Shown[contract.Submission]:
     """Change name, notes and links, choose a submission for the board, withdraw it or bring it back.
 
     Raises:
@@ -281,7 +285,7 @@ def patch_submission(context: Context, caller: Caller, submission_id: str, chang
     return view
 
 
-def cancel_submission(context: Context, caller: Caller, submission_id: str) -> View:
+def cancel_submission(context: Context, caller: Caller, submission_id: str) -> Shown[contract.Submission]:
     """Cancel an unfinished submission; before a worker claims it, this returns its quota.
 
     Raises:
@@ -389,7 +393,7 @@ def delete_submission(context: Context, caller: Caller, submission_id: str) -> N
     context.queue.stop(submission.run_id)
 
 
-def submission_output(context: Context, caller: Caller, submission_id: str, part: str | None) -> View:
+def submission_output(context: Context, caller: Caller, submission_id: str, part: str | None) -> Shown[TextsByName]:
     """Show the output of one part, byte for byte; several texts as a JSON object.
 
     The part may be omitted if there is only one.
@@ -411,11 +415,11 @@ def submission_output(context: Context, caller: Caller, submission_id: str, part
         prefix = f"{OUTPUTS}/{part}"
         for digest, text in texts.read_texts(db, submission_id, [prefix]).values():
             # not as it is stored, which tells what became of it, and of equal ones
-            return View(text, digest, content_type=TEXT_TYPE)
+            return Shown(None, text, digest, content_type=TEXT_TYPE)
         wanted = [name for name in texts.names(db, submission_id) if name.startswith(prefix + "/")]
         stored = texts.read_texts(db, submission_id, wanted)
     sides = {name.removeprefix(prefix + "/"): text.decode("utf-8", "replace") for name, (_, text) in stored.items()}
-    return json_view(sides)
+    return Shown(sides)
 
 
 def _record(

@@ -10,12 +10,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 from sqlalchemy import Connection
 
 from service import errors, requests
 from service.caller import Caller
 from service.context import Context
+from service.contract import submissions as contract
 from service.policy import documents, figures, gate
 from service.queue import REDIS_ERRORS
 from service.store import benchmarks, boards, comparisons, revisions, runs, score_records, submissions, tokens
@@ -24,7 +26,7 @@ from service.store.runs import Run
 from service.store.submissions import ANNOTATION, Submission
 from service.usecases.access import benchmark_of, team_of
 from service.usecases.boards import ranking, viewing
-from service.usecases.runs import View, json_view, moment
+from service.usecases.runs import Shown, moment
 
 
 def system_of(db: Connection, benchmark_id: str, team_id: str | None, name: str, outputs_digest: str) -> str:
@@ -234,7 +236,9 @@ LOOKED_AT = 10
 """Finished submissions whose times make the estimate for waiting ones."""
 
 
-def view_of(db: Connection, context: Context, caller: Caller, benchmark: Benchmark, submission: Submission) -> View:
+def view_of(
+    db: Connection, context: Context, caller: Caller, benchmark: Benchmark, submission: Submission
+) -> Shown[contract.Submission]:
     """Show the whole document, as far as the caller may see it."""
     now = context.now()
     run = runs.get(db, submission.run_id)
@@ -263,7 +267,7 @@ def view_of(db: Connection, context: Context, caller: Caller, benchmark: Benchma
     release = None if record is None else _release(db, benchmark, record, level, share)
     shown = gate.submission_view(level, document, release)
     final = submission.state not in runs.UNFINISHED or shown["state"] == gate.RECEIVED
-    return json_view(shown, final=final, state=str(shown["state"]))
+    return Shown(cast("contract.Submission", shown), final=final, state=str(shown["state"]))
 
 
 def summary(submission: Submission, run: Run | None, heads: Mapping[str, str], level: gate.Level) -> dict[str, object]:

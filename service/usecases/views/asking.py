@@ -22,7 +22,7 @@ from service.contract.common import TreeChoice
 from service.errors import ServiceError, Unavailable
 from service.store import views
 from service.store.artifacts import unpack_json
-from service.usecases.runs import View, wait_for
+from service.usecases.runs import Shown, wait_for
 from service.usecases.views.choosing import Asked, Listed, Window
 from service.usecases.views.documents import Document, Outline
 from treescore.core import params, version
@@ -122,8 +122,8 @@ class _Asking:
     accepted: bool = False
     kept: views.Kept | None = None
 
-    def look(self) -> View:
-        """Ask where there is room now; return a view that is final if what was asked for has ended."""
+    def look(self) -> Shown[None]:
+        """Ask where there is room now; what is returned is final if what was asked for has ended."""
         store = self.context.store
         if not self.accepted:
             with store.write(durable=False) as db:
@@ -132,7 +132,7 @@ class _Asking:
                 self.context.queue.wake(VIEWS)
         self.kept = views.kept(store, self.view.key) if self.accepted else None
         waiting = not self.accepted or (self.kept is not None and self.kept.state == views.ASKED)
-        return View(b"", "", final=not waiting)
+        return Shown(None, b"", final=not waiting)
 
 
 @lru_cache(maxsize=1)

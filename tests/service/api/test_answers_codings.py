@@ -15,7 +15,7 @@ from werkzeug.test import EnvironBuilder, TestResponse
 from service.api import answers
 from service.api.answers import SHARED, CodedBodies, accepted_codings, known_tag, plain_tags, tag_of
 from service.store.packing import pack
-from service.usecases.runs import View
+from service.usecases.runs import Shown
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, JOB, Stage
 
@@ -67,7 +67,7 @@ def test_bodies_are_made_once_and_dropped_when_there_are_too_many(monkeypatch: p
     made = []
     monkeypatch.setattr(answers, "_coded", lambda body, coding: made.append(coding) or body[:600])
     coded = CodedBodies(most_bytes=1500)
-    views = [View(bytes([n]) * 2000, f"tag-{n}") for n in range(3)]
+    views = [Shown(None, bytes([n]) * 2000, f"tag-{n}") for n in range(3)]
     for view in (views[0], views[0], views[1], views[0], views[2], views[0], views[1]):
         assert len(coded.body(view, "gzip")) == 600
     assert len(made) == 4  # the second was dropped when the third came
@@ -77,7 +77,7 @@ def test_bodies_are_made_once_and_dropped_when_there_are_too_many(monkeypatch: p
 @pytest.mark.parametrize("packed", [False, True])
 def test_each_coding_decodes_to_the_body(coding: str, *, packed: bool) -> None:
     body = b"a body of some length, " * 90
-    view = View(pack(body) if packed else body, "abc", packed=packed)
+    view = Shown(None, pack(body) if packed else body, "abc", packed=packed)
     assert (view.body, view.size) == (body, len(body))
     decode = {"": bytes, "gzip": gzip.decompress, "zstd": zstandard.ZstdDecompressor().decompress}[coding]
     sent = CodedBodies().body(view, coding)
@@ -88,7 +88,7 @@ def test_each_coding_decodes_to_the_body(coding: str, *, packed: bool) -> None:
 
 def test_what_is_stored_packed_is_sent_as_it_is_however_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "LARGE", 10)
-    stored = View(pack(b"x" * 2000), "abc", packed=True)
+    stored = Shown(None, pack(b"x" * 2000), "abc", packed=True)
     assert CodedBodies().choose(stored, ("zstd", "")) == "zstd"
     assert CodedBodies().body(stored, "zstd") is stored.content
     assert CodedBodies().choose(stored, ("gzip", "")) == ""

@@ -16,7 +16,7 @@ from service.pages.answers import table_bytes
 from service.pages.figures import ScoreFigures, ScoreNames
 from service.pages.visitors import SESSION_COOKIE
 from service.store import comparisons
-from service.usecases.runs import View
+from service.usecases.runs import Shown
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, Stage
 from tests.fixtures.form_pages import words_of
@@ -275,7 +275,7 @@ def test_a_great_board_stays_small(site: Site, monkeypatch: pytest.MonkeyPatch) 
         for at in range(TEAMS)
     ]  # fmt: skip
     parts = {f"language_{at}": document["parts"]["en_news"] for at in range(PARTS)}
-    view = View(orjson.dumps({**board, "rows": rows, "total_rows": TEAMS}), "of-a-great-board")
+    view = Shown(None, orjson.dumps({**board, "rows": rows, "total_rows": TEAMS}), "of-a-great-board")
     monkeypatch.setattr("service.pages.board.leaderboard", lambda *_: view)
     monkeypatch.setattr("service.pages.board.benchmark_document", lambda *_: {**document, "parts": parts})
     answer = client.get(BOARD)

@@ -53,6 +53,22 @@ def test_numbers_that_are_too_large(stage: Stage) -> None:
     assert organiser.post(f"/admin/{slug}/teams/invites", data=invite).status_code == 422
 
 
+def test_answers_with_secrets_are_stored_nowhere(stage: Stage) -> None:
+    slug = SharedTask(stage).slug
+    organiser = browser(stage)
+    csrf = field_of(organiser.get("/"), "csrf")
+    sent = [
+        ("teams", {"table": "id,name,contact\nnovi,Novi,a@example.org\n"}, "ts_"),
+        ("teams", {"table": "id,name,contact\ngent,Gent,a@example.org\n", "as": "download"}, "ts_"),
+        ("teams/novi/token", {}, "ts_"),
+        ("teams/invites", {"expires_at": "2999-01-01T00:00", "teams_at_most": "3"}, "/join/"),
+    ]
+    for address, data, secret in sent:
+        answer = organiser.post(f"/admin/{slug}/{address}", data={"csrf": csrf, **data})
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
+        assert secret in answer.text
+
+
 def forms_of(stage: Stage) -> list[str]:
     """The addresses of all pages to which a form is sent, with names that nothing has."""
     rules = [rule for rule in stage.app.url_map.iter_rules() if rule.endpoint.startswith(BLUEPRINTS)]

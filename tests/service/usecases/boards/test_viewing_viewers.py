@@ -14,7 +14,7 @@ from service.errors import NotFound
 from service.policy.figures import rounded_score
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.boards.viewing import matrix
-from service.usecases.runs import View
+from service.usecases.runs import Shown
 from service.usecases.submissions.submissions import delete_submission
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import ANYONE, LONG, SLUG, column, spoilt
@@ -115,7 +115,7 @@ def test_attempts_that_are_not_picked_change_nothing_of_a_board_below_scores(boa
         board.scored(team, spoilt(wrong))
     board.settle()
 
-    def seen() -> list[View]:
+    def seen() -> list[Shown[object]]:
         views = []
         for level in ("none", "status", "rounded"):
             board.patch(feedback=level)
