@@ -375,9 +375,7 @@ class Evaluation:
     def read(self, output: registry.Text, choice: FormatChoice, pointer: str = "") -> trees.Treebank:
         """Read one system's output, in the order of gold; the first half of `score`."""
         fill = all(entry.metric.values.get("errors") == scores.ZERO for entry in self.spec.entries)
-        outside = all(
-            entry.metric.scores_wrong_heads for entry in self.spec.entries
-        )  # as each scores them
+        outside = all(entry.metric.scores_wrong_heads for entry in self.spec.entries)  # as each scores them
         reader = choice.format.keeping_heads_outside() if outside else choice.format
         with placed(pointer, self.part):
             system = reader.read(output, self._vocabulary, self.limits)
