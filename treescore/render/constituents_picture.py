@@ -77,17 +77,10 @@ def note_of_parts(words: int, sides: Sequence[layout.Part]) -> str:
     )
 
 
-def constituents_described(sentence: shapes.ConstituentSentence, note: str, *, mirrored: bool) -> str:
-    """Return the description of the picture for those who cannot see it.
-
-    Args:
-        sentence: what is drawn.
-        note: what the picture says below.
-        mirrored: the words run from right to left.
-    """
-    names = [f"{name} {at}" for (name, _), at in zip(sides_of(sentence), ("above", "below"), strict=False)]
-    where = ", ".join(names) + (", read from right to left" if mirrored else "")
-    return " ".join([f"{where[:1].upper()}{where[1:]}.", *_listed_spans(sentence), *([note] if note else [])])
+def _constituents_described(sentence: shapes.ConstituentSentence, *, mirrored: bool) -> str:
+    """Return the description of the drawn sentence for those who cannot see it, mirrored or not."""
+    where = shapes.where_sides((name for name, _ in sides_of(sentence)), mirrored=mirrored)
+    return " ".join(filter(None, [where, *_listed_spans(sentence), sentence.note]))
 
 
 def _listed_spans(sentence: shapes.ConstituentSentence) -> Iterator[str]:
@@ -205,7 +198,7 @@ class _ConstituentsPicture(shapes.SentencePicture):
         first = "bad" if sentence.gold is None else "gold"
         self._kinds = [first, "bad"][: len(sides)]
         mirrored = shapes.right_to_left(sentence.words)
-        drawing = Drawing(name, sentence.title, constituents_described(sentence, sentence.note, mirrored=mirrored))
+        drawing = Drawing(name, sentence.title, _constituents_described(sentence, mirrored=mirrored))
         self._lines = list(layout.constituent_lines(trees, self._forms))
         super().__init__(drawing, sentence.note, [line.width for line in self._lines], mirrored=mirrored)
 

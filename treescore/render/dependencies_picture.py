@@ -99,18 +99,10 @@ def dependency_facts(sentence: shapes.DependencySentence, *, every: bool = False
     return shapes.Facts((*header, "Wrong"), tuple(rows), sentence.note)
 
 
-def dependencies_described(sentence: shapes.DependencySentence, note: str, *, mirrored: bool) -> str:
-    """Return the description of the picture for those who cannot see it.
-
-    Args:
-        sentence: what is drawn, no more than that.
-        note: what the picture says below.
-        mirrored: the words run from right to left.
-    """
+def _dependencies_described(sentence: shapes.DependencySentence, *, mirrored: bool) -> str:
+    """Return the description of the drawn sentence for those who cannot see it, mirrored or not."""
     sides = _fact_sides(sentence)
-    names = [f"{side.name} {place}" for side, place in zip(sides, ("above", "below"), strict=False)]
-    where = ", ".join(names) + (", read from right to left" if mirrored else "")
-    parts = [f"{where[:1].upper()}{where[1:]}."]
+    parts = [shapes.where_sides((side.name for side in sides), mirrored=mirrored)]
     if not sentence.same_words:
         parts.append("The halves have other words; lines join those that share characters.")
     rows = dependency_facts(sentence)
@@ -121,7 +113,7 @@ def dependencies_described(sentence: shapes.DependencySentence, note: str, *, mi
         parts.append(f"Wrong: {'; '.join([*listed, *rest])}.")
     else:
         parts.append("No word is wrong.")
-    return " ".join([*parts, note] if note else parts)
+    return " ".join(filter(None, [*parts, sentence.note]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +246,7 @@ class _DependenciesPicture(shapes.SentencePicture):
         self._kinds = [first, "bad"][: len(self._halves)]
         self._one_row = sentence.same_words
         mirrored = shapes.right_to_left(word.form for half in self._halves for word in half.words)
-        drawing = Drawing(name, sentence.title, dependencies_described(sentence, sentence.note, mirrored=mirrored))
+        drawing = Drawing(name, sentence.title, _dependencies_described(sentence, mirrored=mirrored))
         self._lines = list(layout.dependency_lines(to_place(sentence)))
         self._wrong = [{arc.dependent for arc in half.arcs if arc.mark != shapes.AGREED} for half in self._halves]
         super().__init__(drawing, sentence.note, [line.width for line in self._lines], mirrored=mirrored)

@@ -50,18 +50,13 @@ def alignment_facts(sentence: shapes.AlignmentSentence, *, every: bool = False) 
     return shapes.Facts(("No.", "Source", "No.", "Target", "Link", "Wrong"), tuple(rows), sentence.note)
 
 
-def alignment_described(sentence: shapes.AlignmentSentence, note: str) -> str:
-    """Return the description of the picture for those who cannot see it.
-
-    Args:
-        sentence: what is drawn, no more than that.
-        note: what the picture says below.
-    """
+def _alignment_described(sentence: shapes.AlignmentSentence) -> str:
+    """Return the description of the drawn pair for those who cannot see it."""
     parts = ["Source on the left, target on the right.", *_listed_links(sentence, shapes.WRONG, "Not in gold")]
     parts += _listed_links(sentence, shapes.MISSED, "Missed")
     if len(parts) == 1:
         parts.append("No link is wrong.")
-    return " ".join([*parts, note] if note else parts)
+    return " ".join(filter(None, [*parts, sentence.note]))
 
 
 def _listed_links(sentence: shapes.AlignmentSentence, mark: str, head: str) -> Iterator[str]:
@@ -131,7 +126,7 @@ class _AlignmentPicture(shapes.SentencePicture):
         rooms = [max((shapes.form_width(form) for form in forms), default=0.0) for forms in self._forms]
         self._left = shapes.EDGE + rooms[0] + _NUMBER
         self._right = self._left + _BETWEEN_SIDES
-        drawing = Drawing(name, sentence.title, alignment_described(sentence, sentence.note))
+        drawing = Drawing(name, sentence.title, _alignment_described(sentence))
         super().__init__(drawing, sentence.note, [self._right + _NUMBER + rooms[1] + shapes.EDGE], mirrored=False)
         self._height = _PITCH * max(map(len, self._forms))
         self._ys = [self._middles(len(forms)) for forms in self._forms]

@@ -216,6 +216,12 @@ def note_of(more: Mapping[str, int], *others: str) -> str:
     return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
+def where_sides(names: Iterable[str], *, mirrored: bool) -> str:
+    """Return the sentence that says which side stands where, and whether the words run from right to left."""
+    placed = ", ".join(f"{name} {place}" for name, place in zip(names, ("above", "below"), strict=False))
+    return f"{placed[:1].upper()}{placed[1:]}{', read from right to left' if mirrored else ''}."
+
+
 FORM_SIZE, LABEL_SIZE, SMALL_SIZE = 16.5, 13.0, 10.5
 """Sizes of words, of labels and of numbers."""
 _FORM_ROOM, _LABEL_ROOM, _NUMBER_ROOM = 200.0, 140.0, 48.0
