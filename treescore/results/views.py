@@ -19,12 +19,12 @@ import orjson
 from treescore.core.params import Json
 from treescore.core.wording import PERCENT, UNDEFINED, UNITS, Unit, figures_of
 from treescore.errors import InputError, MissingExtra, Problem, missing_extra
-from treescore.render.table import TABLE_FORMS, Column, Table, renderable, separated
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from treescore.render.sentence_shapes import Drawable
+    from treescore.render.table import Table
 
 LIBRARIES = ("pandas", "polars")
 """In the order in which they are looked for."""
@@ -123,6 +123,8 @@ class Renderable(ABC):
         return _written("html", map(_shortened, self.tables()))
 
     def __rich__(self) -> RenderableType:
+        from treescore.render.table import renderable  # noqa: PLC0415 - only a terminal needs rich
+
         return renderable([_shortened(table) for table in self.tables()])
 
 
@@ -135,11 +137,15 @@ def check_form(form: str, known: Sequence[str], unit: str) -> None:
 
 
 def _written(form: str, tables: Iterable[Table]) -> str:
+    from treescore.render.table import TABLE_FORMS  # noqa: PLC0415 - a program that prints nothing needs no writers
+
     return "\n".join(TABLE_FORMS[form](table) for table in tables)
 
 
 def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Json]]) -> str:
     """Return rows as CSV with a header; lists are JSON in their cell."""
+    from treescore.render.table import separated  # noqa: PLC0415 - as above
+
     lines = [list(columns), *([_csv_value(row.get(name)) for name in columns] for row in rows)]
     return separated(lines).decode()
 
@@ -204,6 +210,8 @@ class View(Renderable, Sequence[Mapping[str, Json]]):
 
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return one table."""
+        from treescore.render.table import Column, Table  # noqa: PLC0415 - as above
+
         names = self.columns if self.shown is None else self.shown
         numeric = {name for name in names if all(_is_number(row.get(name)) for row in self.rows)}
         columns = [Column(self.heads.get(name, _head(name)), name in numeric) for name in names if self.rows]
