@@ -72,23 +72,21 @@ class Row:
     """One row.
 
     Attributes:
-        cells: in the order of HEADS.
+        cells: by the heads of HEADS.
         baseline: whether it is a baseline.
         begins_cluster: whether a line is drawn above it.
     """
 
-    cells: Sequence[str]
+    cells: Mapping[str, str]
     baseline: bool
     begins_cluster: bool
 
     @property
     def label(self) -> str:
         """Return rank, team and submission in one line, and what it covers where it lacks sentences."""
-        rank, team, name, covered = (
-            self.cells[HEADS.index(head)] for head in ("rank", "team", "submission", "covered")
-        )
-        system = ": ".join(part for part in (team, name) if part)
+        rank, covered = self.cells["rank"], self.cells["covered"]
         scored, _, total = covered.partition("/")
+        system = ": ".join(filter(None, (self.cells["team"], self.cells["submission"])))
         system += f" ({covered})" if scored != total else ""
         return f"{rank}. {system}" if rank != "-" else system
 
@@ -99,18 +97,18 @@ def board_rows(document: Leaderboard) -> list[Row]:
     step, fractions = document["rounding"], replace(wording.IN_FRACTIONS, rounded=not exact(document))
     for row, begins in zip(document["rows"], cluster_starts(document), strict=True):
         low, high = crosstable.bounds(row["ci95"])
-        cells = (
-            "-" if row["rank"] is None else str(row["rank"]),
-            crosstable.rank_range(row["rank_interval"]),
-            "" if row["cluster"] is None else str(row["cluster"]),
-            team_words(row),
-            _system_name(row),
-            stepped(row["score"], step),
-            row["covered"] or "",
-            _lacking_parts(row, len(document["parts"])),
-            fractions.interval(low, high) if low is not None else "",
-            "" if row["p_next"] is None else wording.p_figure(row["p_next"]),
-        )
+        cells = {
+            "rank": "-" if row["rank"] is None else str(row["rank"]),
+            "could be": crosstable.rank_range(row["rank_interval"]),
+            "cluster": "" if row["cluster"] is None else str(row["cluster"]),
+            "team": team_words(row),
+            "submission": _system_name(row),
+            "score": stepped(row["score"], step),
+            "covered": row["covered"] or "",
+            "parts": _lacking_parts(row, len(document["parts"])),
+            "95 % interval": fractions.interval(low, high) if low is not None else "",
+            "p to next": "" if row["p_next"] is None else wording.p_figure(row["p_next"]),
+        }
         rows.append(Row(cells, row["role"] == "baseline", begins))
     return rows
 
@@ -143,9 +141,9 @@ def stepped(value: float | None, step: float | None) -> str:
     return f"{value:.{max(0, -exponent) if isinstance(exponent, int) else 4}f}"
 
 
-def shown_columns(rows: Sequence[Row]) -> list[int]:
-    """Return the columns that are not empty in every row; all columns without rows."""
-    return [at for at in range(len(HEADS)) if not rows or any(row.cells[at] for row in rows)]
+def shown_columns(rows: Sequence[Row]) -> list[str]:
+    """Return the heads of the columns that are not empty in every row; all without rows."""
+    return [head for head in HEADS if not rows or any(row.cells[head] for row in rows)]
 
 
 def direction_of(document: leaderboards.Sheet) -> str:
@@ -353,17 +351,16 @@ def _group(row: leaderboards.LeaderboardRow) -> tuple[int, str]:
     return 0, ""
 
 
-def _cells(document: Leaderboard, row: leaderboards.LeaderboardRow, cells: Sequence[str]) -> Sequence[str]:
+def _cells(document: Leaderboard, row: leaderboards.LeaderboardRow, cells: Mapping[str, str]) -> Sequence[str]:
     """Return the cells of PICTURE_COLUMNS; those of the other formats give rank, team and submission."""
-    rank, _, _, team, name = cells[:5]
     figures = _figures(document)
     ranks = row["rank_interval"]
     scored, _, total = (row["covered"] or "").partition("/")
     return (
-        "" if rank == "-" else rank,
+        "" if row["rank"] is None else cells["rank"],
         ranks_words(None if ranks is None else (ranks[0], ranks[1])),
-        team,
-        name,
+        cells["team"],
+        cells["submission"],
         value_words(row["score"], figures),
         interval_words(*crosstable.bounds(row["ci95"]), figures),
         wording.p_words(row["p_next"]),
@@ -446,13 +443,13 @@ def _board_table(document: Leaderboard, form: str) -> Table:
     """Return the board in LaTeX with a rule between clusters, and what is claimed as a paragraph below."""
     rows = board_rows(document)
     paper = form == LATEX
-    kept = [at for at in shown_columns(rows) if not paper or HEADS[at] != "cluster"]
+    kept = [head for head in shown_columns(rows) if not paper or head != "cluster"]
     dash = "--" if paper else "-"
-    cells = [[row.cells[at].replace("-", dash if HEADS[at] == "could be" else "-") for at in kept] for row in rows]
+    cells = [[row.cells[head].replace("-", dash if head == "could be" else "-") for head in kept] for row in rows]
     claims = claims_of(document) if paper else []
     return Table(
         board_headline(document),
-        [Column(HEADS[at], paper="l" if HEADS[at] in ("team", "submission") else "r") for at in kept],
+        [Column(head, paper="l" if head in ("team", "submission") else "r") for head in kept],
         cells,
         notes=[note for note in board_notes(document) if note not in claims],
         rules={at for at, row in enumerate(rows) if row.begins_cluster},

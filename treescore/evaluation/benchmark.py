@@ -233,12 +233,11 @@ def lacked_by_all_runs(
         ids: of the submissions, each of which may stand for a system.
         runs: the runs of each system of several.
     """
-    found = {each: frozenset.intersection(*_lacked(lacking, runs.get(each) or (each,))) for each in ids}
+    nothing: frozenset[int] = frozenset()
+    found = {
+        each: frozenset.intersection(*(lacking.get(run, nothing) for run in runs.get(each) or (each,))) for each in ids
+    }
     return {each: missing for each, missing in found.items() if missing}
-
-
-def _lacked(lacking: Mapping[str, frozenset[int]], runs: Iterable[str]) -> list[frozenset[int]]:
-    return [lacking.get(run, frozenset()) for run in runs]
 
 
 def chosen_tokens(tokens: TokenBits, sentences: BoolArray) -> TokenBits:
@@ -349,11 +348,6 @@ def part_intervals(
     return ends[0], ends[1] if len(units) > 1 else ends[0]
 
 
-def worst_values(table: ScoreTable) -> FloatArray:
-    """Return the worst value of each score, NaN where its range has none: (s,)."""
-    return np.array([math.nan if score.worst is None else score.worst for score in table.scores], np.float64)
-
-
 @dataclass(frozen=True, slots=True)
 class PartScores:
     """Figures of one metric, columns in the order of its table's scores; NaN where undefined.
@@ -387,7 +381,10 @@ def part_scores(
     """
     totals = np.stack([part.sum(axis=0) for part in rows])
     by_part = table.of(totals)
-    units = [summed_by_block(part, of_part) for part, of_part in zip(rows, blocks, strict=True)] if blocks else rows
+    units = [
+        part if of_part is None else sums_of_rows(of_part, int(of_part.max(initial=-1)) + 1, part)
+        for part, of_part in zip(rows, blocks or [None] * len(rows), strict=True)
+    ]
     pooled_interval, macro_interval = part_intervals(table, units, lacking)
     shown = by_part.copy()
     shown[np.flatnonzero(lacking)] = np.nan
@@ -400,17 +397,11 @@ def macro_mean(table: ScoreTable, values: FloatArray) -> FloatArray:
     An undefined part counts as the worst value of the score's range. Undefined where all parts are, and where a part
     is and the range has no worst value.
     """
-    return mean_of_parts(values, worst_values(table))
+    worst = [math.nan if score.worst is None else score.worst for score in table.scores]
+    return mean_of_parts(values, np.array(worst, np.float64))
 
 
 def mean_of_parts(values: FloatArray, worst: FloatArray) -> FloatArray:
     """Average over parts as `macro_mean`: (..., parts, s) -> (..., s); worst values (s,), NaN where there is none."""
     filled = np.where(np.isnan(values), worst, values)
     return np.where(np.isnan(values).all(axis=-2), np.nan, filled.mean(axis=-2))
-
-
-def summed_by_block(rows: Counts, blocks: IntArray | None) -> Counts:
-    """Sum the counts of sentences (n, k) by block, blocks numbered from 0, (n,): (units, k)."""
-    if blocks is None:
-        return rows
-    return sums_of_rows(blocks, int(blocks.max(initial=-1)) + 1, rows)

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import numpy as np
 import orjson
 
-from treescore.core import columns, params, registry, text, version
+from treescore.core import params, registry, text, version
 from treescore.core.scores import count_values, score_values
 from treescore.errors import FilePath, OneOfSeveral, Problem, ScoringError
 
@@ -42,32 +41,21 @@ def sentences_document(outcomes: Sequence[registry.Outcome]) -> dict[str, params
     }  # fmt: skip
 
 
-def item_columns(outcome: registry.Outcome, gold: Treebank, start: int, stop: int) -> columns.Records:
-    """Make items of sentences `start` to `stop` as columns, without scores and counts, which `with_values` adds."""
-    members: dict[str, columns.Column] = {"item": columns.Numbers(np.arange(start + 1, stop + 1))}
-    sent_ids = gold.sentences.sent_ids[start:stop]
-    if len(sent_ids):
-        named = np.array([sent_id is not None for sent_id in sent_ids], np.bool_)
-        names = [sent_id for sent_id in sent_ids if sent_id is not None]
-        members["sent_id"] = columns.Some(named, columns.Strings(np.arange(len(names)), names), left_out=True)
-    members["status"] = columns.Strings(outcome.status[start:stop].astype(np.int64), registry.STATUS_NAMES)
-    unusual = np.flatnonzero(outcome.status[start:stop] != registry.OK).tolist()
-    problems = {index: outcome.problems.get(start + index) for index in unusual}
-    failed = {index: problem for index, problem in problems.items() if problem is not None}
-    if failed:
-        found = np.zeros(stop - start, np.bool_)
-        found[list(failed)] = True
-        codes = [problem.code for problem in failed.values()]
-        texts = [problem.gold_detail or problem.detail for problem in failed.values()]
-        rows = np.arange(len(failed))
-        document = columns.Records({"code": columns.Strings(rows, codes), "detail": columns.Strings(rows, texts)})
-        members["problem"] = columns.Some(found, document, left_out=True)
-    return columns.Records({**members, **outcome.details(start, stop).members})
-
-
 def item_details(outcome: registry.Outcome, gold: Treebank, start: int, stop: int) -> list[dict[str, params.Json]]:
     """Make documents of sentences `start` to `stop` without scores and counts, which `with_values` adds."""
-    return item_columns(outcome, gold, start, stop).documents(0, stop - start)
+    sent_ids = gold.sentences.sent_ids
+    items = []
+    for number, detail in enumerate(outcome.details(start, stop).documents(0, stop - start), start):
+        status = int(outcome.status[number])
+        item: dict[str, params.Json] = {"item": number + 1}
+        if len(sent_ids) and sent_ids[number] is not None:
+            item["sent_id"] = sent_ids[number]
+        item["status"] = registry.STATUS_NAMES[status]
+        problem = None if status == registry.OK else outcome.problems.get(number)
+        if problem is not None:
+            item["problem"] = {"code": problem.code, "detail": problem.gold_detail or problem.detail}
+        items.append(item | detail)
+    return items
 
 
 def signature_document(

@@ -21,26 +21,6 @@ from treescore.evaluation.spec import Entry, FormatChoice, Spec, Step, check_fit
 from treescore.metrics.shared.words import first_unreadable, marks_of_all, without_unreadable
 
 
-def reader_for(format_: registry.Format, metrics: Sequence[registry.Metric]) -> registry.Format:
-    """Return the format as it reads an output for metrics: heads outside are kept if each of them scores these."""
-    return format_.keeping_heads_outside() if all(metric.scores_wrong_heads for metric in metrics) else format_
-
-
-def _gold_reader(spec: Spec) -> registry.Format:
-    """Return the format as it reads gold: wrong heads are kept if no metric reads heads."""
-    reads_heads = any(entry.metric.reads_heads for entry in spec.entries)
-    return spec.format.format if reads_heads else spec.format.format.keeping_heads_outside()
-
-
-def check_gold_read(gold: trees.Treebank, cap: int) -> None:
-    """Check that all dependency trees of gold could be read, though an output's need not. Raises InputError.
-
-    Constituent trees of gold that cannot be read are left out, as by EVALB.
-    """
-    if isinstance(gold, trees.DependencyTreebank):
-        _check_read(gold, cap)
-
-
 def seen_by(metric: registry.Metric, system: Any) -> Any:
     """Return an output as a metric sees it: sentences with wrong heads alone are empty unless it scores these."""
     if metric.scores_wrong_heads or not isinstance(system, trees.DependencyTreebank) or not system.sentences.unreadable:
@@ -48,17 +28,13 @@ def seen_by(metric: registry.Metric, system: Any) -> Any:
     return without_unreadable(system)
 
 
-def check_alignable(gold: trees.Treebank, seen: trees.Treebank, cap: int) -> None:
-    """Check that sentences that could not be read do not spoil an alignment of texts.
+def _check_read(treebank: trees.Treebank, cap: int) -> None:
+    """Check that all dependency trees could be read. Raises InputError.
 
-    Which of gold's sentences they are is known only where both sides have as many. Raises InputError.
+    Those of gold must be, while constituent trees of gold that cannot be read are left out, as by EVALB. Those of an
+    output must be where it has not as many sentences as gold: they would spoil an alignment of texts.
     """
-    if isinstance(seen, trees.DependencyTreebank) and len(gold) != len(seen):
-        _check_read(seen, cap)
-
-
-def _check_read(treebank: trees.DependencyTreebank, cap: int) -> None:
-    if treebank.sentences.unreadable:
+    if isinstance(treebank, trees.DependencyTreebank) and treebank.sentences.unreadable:
         raise InputError(first_unreadable(treebank, cap), len(treebank.sentences.unreadable))
 
 
@@ -151,11 +127,7 @@ def _taken(
         functions=functions,
         parents=parents,
         node_offsets=node_offsets,
-        words=treebank.words[words],
-        tags=treebank.tags[words],
-        word_functions=treebank.word_functions[words],
-        lemmas=treebank.lemmas[words],
-        morphs=treebank.morphs[words],
+        **{name: getattr(treebank, name)[words] for name in ("words", "tags", "word_functions", "lemmas", "morphs")},
         anchors=treebank.anchors[words] + np.repeat(shifts, np.diff(word_offsets)),
         word_offsets=word_offsets,
         lines=np.where(missing, 0, treebank.lines[rows]),
@@ -238,7 +210,13 @@ def with_sentence_slices(
     """Return all groupings of an outcome: grouping -> its rows. A metric's own grouping of a name comes first."""
     own = dict(outcome.slices())
     others = {name: groups for name, groups in groupings.items() if name not in own}
-    return {**_slice_documents(table, outcome.rows, others), **own}
+    if not others:
+        return own
+    sizes = np.concatenate([groups.sizes for groups in others.values()])
+    sentences = np.concatenate([groups.sentences for groups in others.values()])
+    totals = arrays.sums_of_rows(np.repeat(np.arange(len(sizes)), sizes), len(sizes), outcome.rows[sentences])
+    values = {name: groups.values for name, groups in others.items()}
+    return {**stacked_rows(values, *counts_and_scores(table, totals), sentences=Numbers(sizes)), **own}
 
 
 def _groupings(gold: trees.Treebank, items: registry.ItemInfo) -> Mapping[str, Sequence[params.Json]]:
@@ -274,19 +252,6 @@ def _groups(values: Sequence[params.Json]) -> SentenceGroups:
     groups = np.array([group_of.get(value, len(used)) for value in values], np.int64)
     sizes = np.bincount(groups, minlength=len(used) + 1)[:-1]
     return SentenceGroups(column_of(used), np.argsort(groups, kind="stable")[: sizes.sum()], sizes)
-
-
-def _slice_documents(
-    table: scores.ScoreTable, counts: arrays.Counts, groupings: Mapping[str, SentenceGroups]
-) -> dict[str, Documents]:
-    """Make a row for each group, those of all groupings at once."""
-    if not groupings:
-        return {}
-    sizes = np.concatenate([groups.sizes for groups in groupings.values()])
-    sentences = np.concatenate([groups.sentences for groups in groupings.values()])
-    totals = arrays.sums_of_rows(np.repeat(np.arange(len(sizes)), sizes), len(sizes), counts[sentences])
-    values = {name: groups.values for name, groups in groupings.items()}
-    return stacked_rows(values, *counts_and_scores(table, totals), sentences=Numbers(sizes))
 
 
 def _in_order(value: str) -> tuple[int, str]:
@@ -354,9 +319,11 @@ class Evaluation:
             with placed(f"/metrics/{index}/params"):
                 entry.metric.check_params(limits)
         self._vocabulary = trees.Vocabulary()
+        reads_heads = any(entry.metric.reads_heads for entry in spec.entries)  # else wrong heads are kept
+        reader = spec.format.format if reads_heads else spec.format.format.keeping_heads_outside()
         with placed(pointer, part):
-            self.gold = _gold_reader(spec).read(gold, self._vocabulary, limits)
-            check_gold_read(self.gold, limits.max_problems)
+            self.gold = reader.read(gold, self._vocabulary, limits)
+            _check_read(self.gold, limits.max_problems)
         _check_items(self.items, len(self.gold))
         for entry in spec.entries:
             after = self._gold_after(entry.steps)
@@ -404,7 +371,8 @@ class Evaluation:
     def read(self, output: registry.Text, choice: FormatChoice, pointer: str = "") -> trees.Treebank:
         """Read one system's output, in the order of gold; the first half of `score`."""
         fill = all(entry.metric.values.get("errors") == scores.ZERO for entry in self.spec.entries)
-        reader = reader_for(choice.format, [entry.metric for entry in self.spec.entries])
+        outside = all(entry.metric.scores_wrong_heads for entry in self.spec.entries)  # as each scores them
+        reader = choice.format.keeping_heads_outside() if outside else choice.format
         with placed(pointer, self.part):
             system = reader.read(output, self._vocabulary, self.limits)
             return in_order_of_gold(self.gold, trees.without_blank_end(system, self.gold), fill=fill)
@@ -447,8 +415,8 @@ class Evaluation:
         if len(gold) != len(system) and not entry.metric.own_segmentation:
             raise InputError(_unequal(gold, system))
         seen = seen_by(entry.metric, system)
-        if not entry.metric.scores_wrong_heads:
-            check_alignable(gold, seen, self.limits.max_problems)
+        if not entry.metric.scores_wrong_heads and len(gold) != len(seen):
+            _check_read(seen, self.limits.max_problems)
         outcome = as_read(entry.metric.evaluate(gold, seen, items, self.limits), seen, system)
         table = entry.metric.table
         return replace(outcome, slices=lambda: with_sentence_slices(outcome, table, self._groups_of(entry.key, gold)))

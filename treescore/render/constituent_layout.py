@@ -16,10 +16,9 @@ import numpy as np
 
 from treescore.core.structure import heights_of_spans
 from treescore.render.drawing import BOLD, LINE_WIDTH, width, wrapped_lines
-from treescore.render.sentence_shapes import CROSSING, Branch, Constituents, Span, form_width, shown_label
+from treescore.render.sentence_shapes import CROSSING, EDGE, Branch, Constituents, Span, form_width, shown_label
 
 NODE_LABEL_SIZE = 13.5
-EDGE = 8.0
 MOST_LEVELS = 60
 """Levels of constituents that are drawn, from the words on; the picture says if there are more."""
 CROSS = "\u00d7"

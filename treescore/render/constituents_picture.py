@@ -14,7 +14,7 @@ from treescore.core.wording import counted
 from treescore.render import constituent_layout as layout
 from treescore.render import sentence_shapes as shapes
 from treescore.render.dependency_layout import agreed_first
-from treescore.render.drawing import END, INK, MIDDLE, PAPER, SOFT, START, Drawing, number, width
+from treescore.render.drawing import PAPER, Drawing, number
 
 MOST_TREE_WORDS = 150
 """Words that are drawn; the picture says if there are more."""
@@ -77,17 +77,10 @@ def note_of_parts(words: int, sides: Sequence[layout.Part]) -> str:
     )
 
 
-def constituents_described(sentence: shapes.ConstituentSentence, note: str, *, mirrored: bool) -> str:
-    """Return the description of the picture for those who cannot see it.
-
-    Args:
-        sentence: what is drawn.
-        note: what the picture says below.
-        mirrored: the words run from right to left.
-    """
-    names = [f"{name} {at}" for (name, _), at in zip(sides_of(sentence), ("above", "below"), strict=False)]
-    where = ", ".join(names) + (", read from right to left" if mirrored else "")
-    return " ".join([f"{where[:1].upper()}{where[1:]}.", *_listed_spans(sentence), *([note] if note else [])])
+def _constituents_described(sentence: shapes.ConstituentSentence, *, mirrored: bool) -> str:
+    """Return the description of the drawn sentence for those who cannot see it, mirrored or not."""
+    where = shapes.where_sides((name for name, _ in sides_of(sentence)), mirrored=mirrored)
+    return " ".join(filter(None, [where, *_listed_spans(sentence), sentence.note]))
 
 
 def _listed_spans(sentence: shapes.ConstituentSentence) -> Iterator[str]:
@@ -158,10 +151,8 @@ def _constituent_fault(each: _Drawn) -> str:
 
 _TREE_LEVEL = 31.0
 _TREE_CORNER = 7.0
-_NOTE = 24.0
 _BETWEEN_TREES = 10.0
 """Between two lines."""
-_LEAST = 160.0
 _BRIDGE = {"stroke": PAPER, "stroke_width": "6"}
 """The paper around a line that passes over others."""
 
@@ -173,7 +164,7 @@ def constituents_svg(sentence: shapes.ConstituentSentence, *, name: str = "const
         sentence: what is drawn; of more than MOST_WORDS words the first, of too many levels the lowest.
         name: of the picture, for its ids: letters, digits and hyphens.
     """
-    return _ConstituentsPicture(sentence, name).svg()
+    return _ConstituentsPicture(drawn_constituents(sentence), name).svg()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,35 +189,24 @@ class _TreeSide:
         return self.base + self.way * _TREE_LEVEL * height
 
 
-class _ConstituentsPicture:
+class _ConstituentsPicture(shapes.SentencePicture):
     def __init__(self, sentence: shapes.ConstituentSentence, name: str) -> None:
-        sentence = drawn_constituents(sentence)
         self._forms = [shapes.shown_form(word) for word in sentence.words]
         sides = sides_of(sentence)
         trees = [tree_of_side(spans, len(self._forms)) for _, spans in sides]
         self._crossing = [tree.crossing for tree in trees]
         first = "bad" if sentence.gold is None else "gold"
         self._kinds = [first, "bad"][: len(sides)]
-        self._mirrored = shapes.right_to_left(sentence.words)
-        self._note = sentence.note
-        description = constituents_described(sentence, self._note, mirrored=self._mirrored)
-        self._drawing = Drawing(name, sentence.title, description)
+        mirrored = shapes.right_to_left(sentence.words)
+        drawing = Drawing(name, sentence.title, _constituents_described(sentence, mirrored=mirrored))
         self._lines = list(layout.constituent_lines(trees, self._forms))
-        self._width = max(
-            [_LEAST, width(self._note, shapes.LABEL_SIZE) + 2 * layout.EDGE, *(line.width for line in self._lines)]
-        )
+        super().__init__(drawing, sentence.note, [line.width for line in self._lines], mirrored=mirrored)
 
     def svg(self) -> str:
         bottom = 0.0
         for line in self._lines:
             bottom = self._line(line, bottom + (_BETWEEN_TREES if bottom else 0.0))
-        if self._note:
-            anchor, x = (END, self._x(layout.EDGE)) if self._mirrored else (START, layout.EDGE)
-            self._drawing.text(
-                x, bottom + 14, self._note, size=shapes.LABEL_SIZE, text_anchor=anchor, class_="note ok", fill=SOFT
-            )
-            bottom += _NOTE
-        return self._drawing.svg(self._width, max(bottom, _NOTE))
+        return self._finished(bottom, bottom + 14)
 
     def _line(self, line: layout.ConstituentLine, top: float) -> float:
         """Draw one line; return where it ends."""
@@ -241,18 +221,13 @@ class _ConstituentsPicture:
             for at in agreed_first((node.span.mark, at) for at, node in enumerate(nodes)):
                 self._branches(nodes[at], side, line)
         for x, form in zip(line.xs, self._forms[line.start :], strict=False):
-            rtl = "rtl" if self._mirrored else None
-            self._text(x, words, form, size=shapes.FORM_SIZE, class_="form", fill=INK, direction=rtl)
+            self._form(x, words, form)
         for side, nodes in zip(sides, line.sides, strict=True):
             for node in nodes:
-                self._label(node, side)
+                y = side.bar(node.height) + (-6.5 if side.way < 0 else 15.5)
+                style = shapes.line_style(node.span.mark, side.kind)
+                self._label(node.x, y, node.label, style, layout.NODE_LABEL_SIZE)
         return bottom
-
-    def _x(self, x: float) -> float:
-        return self._width - x if self._mirrored else x
-
-    def _text(self, x: float, y: float, words: str, *, size: float, **attributes: str | None) -> None:
-        self._drawing.text(self._x(x), y, words, size=size, text_anchor=MIDDLE, **attributes)
 
     def _branches(self, node: layout.Node, side: _TreeSide, line: layout.ConstituentLine) -> None:
         """Draw the lines from a constituent down to what is below it, and to the edges where it continues."""
@@ -280,16 +255,3 @@ class _ConstituentsPicture:
             self._drawing.path("".join(parts), class_="bridge", **_BRIDGE)
         if parts:
             self._drawing.path("".join(parts), class_=f"arc {style.classes}", **style.stroke)
-
-    def _label(self, node: layout.Node, side: _TreeSide) -> None:
-        style = shapes.line_style(node.span.mark, side.kind)
-        y = side.bar(node.height) + (-6.5 if side.way < 0 else 15.5)
-        self._text(
-            node.x,
-            y,
-            node.label,
-            size=layout.NODE_LABEL_SIZE,
-            class_=f"rel {style.classes}",
-            fill=style.ink,
-            **style.halo,
-        )

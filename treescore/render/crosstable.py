@@ -213,8 +213,7 @@ def headline(table: CrossTable) -> str:
     better = "higher" if document["higher_is_better"] else "lower"
     unit = "percent, " if table.figures.in_percent else ""
     score = score_head(document["score"], document["signature"].get("metric", ""))
-    words = (*_units(document), *_tested(document), *_corrected(document))
-    return f"{score} ({unit}{better} is better): {decision(table)} ({', '.join(words)})"
+    return f"{score} ({unit}{better} is better): {decision(table)} ({', '.join(_conditions(document))})"
 
 
 def decision(table: CrossTable) -> str:
@@ -233,25 +232,20 @@ def decision(table: CrossTable) -> str:
     return f"{significant} of {len(cells)} differences between {systems} {are} significant"
 
 
-def _units(document: Document) -> list[str]:
-    return (
-        [wording.counted(document["unit_count"], wording.unit_word(document["units"]))]
-        if "unit_count" in document
-        else []
-    )
-
-
-def _tested(document: Document) -> list[str]:
+def _conditions(document: Document) -> Iterator[str]:
+    """Yield over what and how it was tested, as far as that is not usual."""
+    if "unit_count" in document:
+        yield wording.counted(document["unit_count"], wording.unit_word(document["units"]))
     test = {"mcnemar": "McNemar's test", "compare_pl": "as compare.pl tests"}.get(document["test"])
-    one_sided = document["alternative"] != "two-sided" and document["test"] != "bootstrap"
-    return [*([test] if test else []), *(["one-sided"] if one_sided else [])]
-
-
-def _corrected(document: Document) -> list[str]:
+    if test is not None:
+        yield test
     if document["test"] == "bootstrap":
-        return []
-    alpha, pairs = f"alpha {document['alpha']:g}", len(document["pairs"])
-    return [alpha, wording.correction_name(document["correction"])] if pairs > 1 else [alpha]
+        return
+    if document["alternative"] != "two-sided":
+        yield "one-sided"
+    yield f"alpha {document['alpha']:g}"
+    if len(document["pairs"]) > 1:
+        yield wording.correction_name(document["correction"])
 
 
 def evidence(cell: Cell, figures: wording.Figures) -> str:
@@ -320,12 +314,6 @@ def unscored_lines(systems: Iterable[tuple[str, Document]]) -> Iterator[str]:
         if found:
             total = wording.counted(sentences["total"], "sentence")
             yield f"{wording.one_line(name)}: of {total} {' and '.join(found)}."
-
-
-def signature_lines(document: Document) -> list[str]:
-    """Return what a comparison depends on beside the settings above it, as one short line; none where it is hidden."""
-    line = signature_of_comparison(document)
-    return [line] if line else []
 
 
 def dagger_line(table: CrossTable) -> str:

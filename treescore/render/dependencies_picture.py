@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from treescore.core.wording import counted
 from treescore.render import dependency_layout as layout
 from treescore.render import sentence_shapes as shapes
-from treescore.render.drawing import END, INK, MIDDLE, RULE, SOFT, START, Drawing, number, width
+from treescore.render.drawing import END, RULE, START, Drawing, number
 
 MOST_ARC_WORDS = 150
 """Words of a half that are drawn; the picture says if there are more."""
@@ -99,18 +99,10 @@ def dependency_facts(sentence: shapes.DependencySentence, *, every: bool = False
     return shapes.Facts((*header, "Wrong"), tuple(rows), sentence.note)
 
 
-def dependencies_described(sentence: shapes.DependencySentence, note: str, *, mirrored: bool) -> str:
-    """Return the description of the picture for those who cannot see it.
-
-    Args:
-        sentence: what is drawn, no more than that.
-        note: what the picture says below.
-        mirrored: the words run from right to left.
-    """
+def _dependencies_described(sentence: shapes.DependencySentence, *, mirrored: bool) -> str:
+    """Return the description of the drawn sentence for those who cannot see it, mirrored or not."""
     sides = _fact_sides(sentence)
-    names = [f"{side.name} {place}" for side, place in zip(sides, ("above", "below"), strict=False)]
-    where = ", ".join(names) + (", read from right to left" if mirrored else "")
-    parts = [f"{where[:1].upper()}{where[1:]}."]
+    parts = [shapes.where_sides((side.name for side in sides), mirrored=mirrored)]
     if not sentence.same_words:
         parts.append("The halves have other words; lines join those that share characters.")
     rows = dependency_facts(sentence)
@@ -121,7 +113,7 @@ def dependencies_described(sentence: shapes.DependencySentence, note: str, *, mi
         parts.append(f"Wrong: {'; '.join([*listed, *rest])}.")
     else:
         parts.append("No word is wrong.")
-    return " ".join([*parts, note] if note else parts)
+    return " ".join(filter(None, [*parts, sentence.note]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +213,6 @@ _ARC_PAD = 16.0
 """Above the highest arc, for its label or the number of the other word."""
 _BETWEEN_LINES = 10.0
 """Between two lines."""
-_LEAST = 160.0
-_NOTE = 24.0
 _HAIRLINE = 20.0
 
 
@@ -233,7 +223,7 @@ def dependencies_svg(sentence: shapes.DependencySentence, *, name: str = "depend
         sentence: what is drawn; of more than MOST_WORDS words the first.
         name: of the picture, for its ids: letters, digits and hyphens.
     """
-    return _DependenciesPicture(sentence, name).svg()
+    return _DependenciesPicture(drawn_dependencies(sentence), name).svg()
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,31 +239,23 @@ class _ArcSide:
         return self.base + self.way * _ARC_LEVEL * height
 
 
-class _DependenciesPicture:
+class _DependenciesPicture(shapes.SentencePicture):
     def __init__(self, sentence: shapes.DependencySentence, name: str) -> None:
-        sentence = drawn_dependencies(sentence)
-        self._note = sentence.note
         self._halves = halves_in(sentence)
         first = "bad" if sentence.gold is None else "gold"
         self._kinds = [first, "bad"][: len(self._halves)]
         self._one_row = sentence.same_words
-        self._mirrored = shapes.right_to_left(word.form for half in self._halves for word in half.words)
-        described_as = dependencies_described(sentence, self._note, mirrored=self._mirrored)
-        self._drawing = Drawing(name, sentence.title, described_as)
+        mirrored = shapes.right_to_left(word.form for half in self._halves for word in half.words)
+        drawing = Drawing(name, sentence.title, _dependencies_described(sentence, mirrored=mirrored))
         self._lines = list(layout.dependency_lines(to_place(sentence)))
-        self._width = max(
-            [_LEAST, width(self._note, shapes.LABEL_SIZE) + 2 * layout.EDGE, *(line.width for line in self._lines)]
-        )
         self._wrong = [{arc.dependent for arc in half.arcs if arc.mark != shapes.AGREED} for half in self._halves]
+        super().__init__(drawing, sentence.note, [line.width for line in self._lines], mirrored=mirrored)
 
     def svg(self) -> str:
         y = 0.0
         for line in self._lines:
             y = self._line(line, y) + _BETWEEN_LINES
-        if self._note:
-            self._text(layout.EDGE, y + 6, self._note, START, size=shapes.LABEL_SIZE, class_="note ok", fill=SOFT)
-            y += _NOTE
-        return self._drawing.svg(self._width, max(y, _NOTE))
+        return self._finished(y, y + 6)
 
     def _line(self, line: layout.DependencyLine, top: float) -> float:
         """Draw one line; return where it ends."""
@@ -290,18 +272,8 @@ class _DependenciesPicture:
         self._words(line, base)
         for side in sides:
             for arc in line.halves[side.half]:
-                self._label(arc, side)
+                self._arc_label(arc, side)
         return end
-
-    def _x(self, x: float) -> float:
-        return self._width - x if self._mirrored else x
-
-    def _text(self, x: float, y: float, words: str, anchor: str, **attributes: str | float | None) -> None:
-        if self._mirrored and anchor != MIDDLE:
-            anchor = END if anchor == START else START
-        size = attributes.pop("size")
-        assert isinstance(size, float)  # noqa: S101 - every caller names it
-        self._drawing.text(self._x(x), y, words, size=size, text_anchor=anchor, **attributes)
 
     def _arc(self, arc: layout.PlacedArc, side: _ArcSide) -> None:
         """Draw the line of an arc, and its arrow."""
@@ -321,16 +293,13 @@ class _DependenciesPicture:
             d = f"M{number(x - 3.6)} {number(end + 7 * way)}h7.2L{number(x)} {number(end)}z"
             self._drawing.path(d, class_=f"tip {style.classes}", fill=style.colour)
 
-    def _label(self, arc: layout.PlacedArc, side: _ArcSide) -> None:
+    def _arc_label(self, arc: layout.PlacedArc, side: _ArcSide) -> None:
         style, y = shapes.line_style(arc.piece.mark, side.kind), side.level(arc.height)
         if arc.piece.label:
-            self._text(
-                arc.label_x, y + 4.3, arc.piece.label, MIDDLE, size=shapes.LABEL_SIZE, class_=f"rel {style.classes}",
-                fill=style.ink, **style.halo,
-            )  # fmt: skip
+            self._label(arc.label_x, y + 4.3, arc.piece.label, style)
         if arc.piece.kind in {layout.IN, layout.OUT}:
             at_left = arc.left <= 0.0 and arc.piece.low < 0
-            x, anchor = (layout.EDGE, START) if at_left else (arc.right - layout.EDGE, END)
+            x, anchor = (shapes.EDGE, START) if at_left else (arc.right - shapes.EDGE, END)
             self._text(
                 x,
                 y - 4,
@@ -348,15 +317,8 @@ class _DependenciesPicture:
             y = base + 20 + row * (41 + _HAIRLINE)
             for index, x in enumerate(xs, start):
                 word = self._halves[row].words[index]
-                bold = index in wrong
-                self._text(
-                    x, y, shapes.shown_form(word.form), MIDDLE, size=shapes.FORM_SIZE,
-                    class_="form wrong" if bold else "form", fill=INK, font_weight="650" if bold else None,
-                    direction="rtl" if self._mirrored else None,
-                )  # fmt: skip
-                self._text(
-                    x, y + 14, shapes.shown_number(word.number), MIDDLE, size=shapes.SMALL_SIZE, class_="num", fill=SOFT
-                )
+                self._form(x, y, shapes.shown_form(word.form), wrong=index in wrong)
+                self._number(x, y + 14, shapes.shown_number(word.number))
         for above, below in line.links:
             x, other = (line.xs[row][word - line.starts[row]] for row, word in enumerate((above, below)))
             path = f"M{number(self._x(x))} {number(base + 38)}L{number(self._x(other))} {number(base + 45 + _HAIRLINE)}"

@@ -12,8 +12,8 @@ from difflib import SequenceMatcher
 from functools import partial
 from itertools import pairwise
 
+from treescore.render import sentence_shapes as shapes
 from treescore.render.drawing import BOLD, LINE_WIDTH, width, wrapped_lines
-from treescore.render.sentence_shapes import AGREED, LABEL_SIZE, SMALL_SIZE, Arc, form_width, shown_label, shown_number
 
 FAN = 5.0
 """Between the arcs that leave a word on one side."""
@@ -57,15 +57,15 @@ class Piece:
     @property
     def room(self) -> float:
         """The least distance between its ends in pixels."""
-        return width(self.label, LABEL_SIZE, BOLD) + width(self.others, SMALL_SIZE) + WORD_AIR
+        return width(self.label, shapes.LABEL_SIZE, BOLD) + width(self.others, shapes.SMALL_SIZE) + WORD_AIR
 
 
 class Arcs:
     """The arcs of one half, found by the words that they touch."""
 
-    def __init__(self, arcs: Iterable[Arc], numbers: Sequence[str]) -> None:
+    def __init__(self, arcs: Iterable[shapes.Arc], numbers: Sequence[str]) -> None:
         self._numbers = numbers
-        self._touching: list[list[Arc]] = [[] for _ in numbers]
+        self._touching: list[list[shapes.Arc]] = [[] for _ in numbers]
         for arc in arcs:
             ends = {arc.dependent, arc.dependent if arc.head is None else arc.head}
             for end in ends:
@@ -106,11 +106,13 @@ class Arcs:
         found += [self._leaving(key, others, start, stop) for key, others in leaving.items()]
         return sorted(found, key=lambda piece: piece.order)
 
-    def _entering(self, arc: Arc, head: int, start: int, stop: int) -> Piece:
+    def _entering(self, arc: shapes.Arc, head: int, start: int, stop: int) -> Piece:
         word = arc.dependent - start
         low, high = (-1, word) if head < start else (word, stop - start)
         others = self._named([head])
-        return Piece(low, high, IN, arc.mark, shown_label(arc.label), others, abs(head - arc.dependent), head >= stop)
+        return Piece(
+            low, high, IN, arc.mark, shapes.shown_label(arc.label), others, abs(head - arc.dependent), head >= stop
+        )
 
     def _leaving(self, key: tuple[int, bool, str], others: list[int], start: int, stop: int) -> Piece:
         head, to_left, mark = key
@@ -121,7 +123,8 @@ class Arcs:
 
     def _named(self, words: list[int]) -> str:
         named = [
-            shown_number(self._numbers[word]) if 0 <= word < len(self._numbers) else "…" for word in words[:_NUMBERS]
+            shapes.shown_number(self._numbers[word]) if 0 <= word < len(self._numbers) else "…"
+            for word in words[:_NUMBERS]
         ]
         return ", ".join(named) + (", …" if len(words) > _NUMBERS else "")
 
@@ -160,18 +163,18 @@ def heights(pieces: Sequence[Piece]) -> list[int]:
 
 def agreed_first(pieces: Iterable[tuple[str, int]]) -> Iterator[int]:
     """Yield the indexes of marked things, those with errors last, so that they are drawn over the others."""
-    yield from (index for _, index in sorted((mark != AGREED, index) for mark, index in pieces))
+    yield from (index for _, index in sorted((mark != shapes.AGREED, index) for mark, index in pieces))
 
 
-def _root(arc: Arc, column: int) -> Piece:
-    label = shown_label(arc.label)
+def _root(arc: shapes.Arc, column: int) -> Piece:
+    label = shapes.shown_label(arc.label)
     itself = " ↺" if arc.head is not None else ""
     return Piece(column, column, ROOT, arc.mark, label + itself, "", 0, points_left=False)
 
 
-def _whole(arc: Arc, head: int, start: int) -> Piece:
+def _whole(arc: shapes.Arc, head: int, start: int) -> Piece:
     low, high = sorted((head - start, arc.dependent - start))
-    return Piece(low, high, WHOLE, arc.mark, shown_label(arc.label), "", high - low, arc.dependent < head)
+    return Piece(low, high, WHOLE, arc.mark, shapes.shown_label(arc.label), "", high - low, arc.dependent < head)
 
 
 MOST_TOGETHER = 6
@@ -262,8 +265,6 @@ def _by_words(upper: Sequence[str], lower: Sequence[str]) -> Links:
     )
 
 
-EDGE = 8.0
-"""Between words and the edges of the picture."""
 _ARC_WORD_GAP = 14.0
 """Between two words at least."""
 _ROOT_AIR = 4.0
@@ -350,11 +351,11 @@ def _passing(halves: Halves) -> list[int]:
 
 def _most_blocks(halves: Halves, start: int) -> int:
     """Return how many blocks a line can hold if no arc needs room."""
-    used, stop = 2 * EDGE - _ARC_WORD_GAP, start
+    used, stop = 2 * shapes.EDGE - _ARC_WORD_GAP, start
     while stop < len(halves.blocks):
         block = halves.blocks[stop]
         used += max(
-            sum(form_width(row.forms[word]) + _ARC_WORD_GAP for word in words)
+            sum(shapes.form_width(row.forms[word]) + _ARC_WORD_GAP for word in words)
             for row, words in zip(halves.rows, block, strict=False)
         )
         if used > LINE_WIDTH and stop > start:
@@ -426,7 +427,7 @@ def _links_within(links: Links, bounds: Sequence[tuple[int, int]]) -> Links:
 
 
 def _column(row: Row, word: int) -> _Column:
-    half = max(form_width(row.forms[word]), width(row.numbers[word], SMALL_SIZE)) / 2
+    half = max(shapes.form_width(row.forms[word]), width(row.numbers[word], shapes.SMALL_SIZE)) / 2
     return _Column(half, half)
 
 
@@ -434,19 +435,19 @@ def _constrain(part: _Half, columns: Sequence[_Column]) -> None:
     """Widen the room of words by what leaves them, and keep the ends of arcs as far apart as their labels need."""
     for piece, (low, high) in zip(part.pieces, part.ports, strict=True):
         if piece.kind == ROOT:
-            columns[piece.low].after.append((-1, width(piece.label, LABEL_SIZE, BOLD) / 2 + EDGE))
+            columns[piece.low].after.append((-1, width(piece.label, shapes.LABEL_SIZE, BOLD) / 2 + shapes.EDGE))
             continue
         if piece.low >= 0:
             columns[piece.low].right = max(columns[piece.low].right, low)
         if piece.high < len(columns):
             columns[piece.high].left = max(columns[piece.high].left, -high)
-            edge = EDGE if piece.low < 0 else 0.0
+            edge = shapes.EDGE if piece.low < 0 else 0.0
             columns[piece.high].after.append((piece.low, piece.room + low - high + edge))
 
 
 def _place_blocks(columns_of: Sequence[Sequence[_Column]], blocks: Sequence[Block], starts: Sequence[int]) -> float:
     """Place all words from left to right, block by block; return the right edge."""
-    right = EDGE - _ARC_WORD_GAP
+    right = shapes.EDGE - _ARC_WORD_GAP
     for block in blocks:
         begin, ends = right + _ARC_WORD_GAP, []
         for columns, words, start in zip(columns_of, block, starts, strict=False):
@@ -455,7 +456,7 @@ def _place_blocks(columns_of: Sequence[Sequence[_Column]], blocks: Sequence[Bloc
         for columns, words, start, end in zip(columns_of, block, starts, ends, strict=False):
             for word in words:
                 columns[word - start].x += (right - end) / 2
-    return right + EDGE
+    return right + shapes.EDGE
 
 
 def _place_words(columns: Sequence[_Column], words: range, begin: float) -> float:
@@ -472,9 +473,9 @@ def _place_words(columns: Sequence[_Column], words: range, begin: float) -> floa
 def _needed_right(part: _Half, columns: Sequence[_Column]) -> Iterator[float]:
     for piece, (low, _) in zip(part.pieces, part.ports, strict=True):
         if piece.kind == ROOT:
-            yield columns[piece.low].x + width(piece.label, LABEL_SIZE, BOLD) / 2 + EDGE
+            yield columns[piece.low].x + width(piece.label, shapes.LABEL_SIZE, BOLD) / 2 + shapes.EDGE
         elif piece.high == len(columns):
-            yield (columns[piece.low].x if piece.low >= 0 else 0.0) + low + piece.room + EDGE
+            yield (columns[piece.low].x if piece.low >= 0 else 0.0) + low + piece.room + shapes.EDGE
 
 
 def _placed(part: _Half, columns: Sequence[_Column], right: float) -> tuple[PlacedArc, ...]:
@@ -486,7 +487,7 @@ def _placed(part: _Half, columns: Sequence[_Column], right: float) -> tuple[Plac
         ends.append((begin, end, height))
     for index, piece in enumerate(part.pieces):
         if piece.kind == ROOT:
-            half = width(piece.label, LABEL_SIZE, BOLD) / 2 + _ROOT_AIR
+            half = width(piece.label, shapes.LABEL_SIZE, BOLD) / 2 + _ROOT_AIR
             x = ends[index][0]
             below = (_top(ends[other], part.pieces[other], x, half) for other in range(len(ends)) if other != index)
             ends[index] = (x, x, 1 + max(below, default=0))
@@ -498,7 +499,7 @@ def _placed(part: _Half, columns: Sequence[_Column], right: float) -> tuple[Plac
 def _top(place: tuple[float, float, int], piece: Piece, x: float, half: float) -> int:
     """Return the height of a piece if it comes nearer than `half` to `x`, else 0."""
     low, high, height = place
-    own = width(piece.label, LABEL_SIZE, BOLD) / 2 if piece.kind == ROOT else 0.0
+    own = width(piece.label, shapes.LABEL_SIZE, BOLD) / 2 if piece.kind == ROOT else 0.0
     return height if low - own < x + half and high + own > x - half else 0
 
 
@@ -506,9 +507,9 @@ def _label_x(piece: Piece, place: tuple[float, float, int], places: Sequence[tup
     """Return where the label is: in the middle, or beside lines that rise through the middle."""
     low, high, height = place
     middle = (low + high) / 2
-    half = width(piece.label, LABEL_SIZE, BOLD) / 2 + _LEG_AIR
+    half = width(piece.label, shapes.LABEL_SIZE, BOLD) / 2 + _LEG_AIR
     if piece.kind == IN:
-        number = EDGE + width(piece.others, SMALL_SIZE)
+        number = shapes.EDGE + width(piece.others, shapes.SMALL_SIZE)
         low, high = (low + number, high) if piece.low < 0 else (low, high - number)
     if piece.kind == ROOT or not piece.label:
         return middle

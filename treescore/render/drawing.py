@@ -379,12 +379,8 @@ def _look(attributes: tuple[tuple[str, Attribute], ...]) -> str:
 
 
 def _written(attributes: dict[str, Attribute]) -> str:
-    return "".join([f" {_key(name)}={_value(value)}" for name, value in attributes.items() if value is not None])
-
-
-@lru_cache(maxsize=256)
-def _key(name: str) -> str:
-    return name.rstrip("_").replace("_", "-")
+    shown = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items() if value is not None}
+    return "".join([f" {name}={_value(value)}" for name, value in shown.items()])
 
 
 def _value(value: str | float) -> str:

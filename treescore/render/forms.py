@@ -64,8 +64,8 @@ def comparison_tables(document: Document, shares: Container[str] = (), form: str
             clusters; plain text and Markdown align nothing to the right.
     """
     table = crosstable.cross_table(document, shares)
-    notes, signature = crosstable.notes(document), crosstable.signature_lines(document)
-    said = [*notes, *([""] if notes and signature else []), *signature]
+    notes, signature = crosstable.notes(document), crosstable.signature_of_comparison(document)
+    said = [*notes, *([""] if notes and signature else []), *([signature] if signature else [])]
     systems = _systems_table(table, form)
     if len(table.systems) <= 2 or not table.cells:
         return [replace(systems, notes=said)]
@@ -225,28 +225,24 @@ def comparison_rows(documents: Sequence[Mapping[str, Any]]) -> tuple[list[str], 
     return [column for column in PAIR_COLUMNS if not rounded or any(column in row for row in rows)], rows
 
 
-def _flat_pair(document: Mapping[str, Any], pair: Mapping[str, Any]) -> dict[str, Any]:
+def _flat_pair(document: Document, pair: Document) -> dict[str, Any]:
     """Return the values of a pair by column."""
-    ci, adjusted = pair.get("ci") or {}, pair.get("ci_adjusted") or {}
     tested = pair.get("noninferiority") or {}
-    a, b = (tested.get(pair[side]) or {} for side in ("a", "b"))
-    return {
+    row = {
         **pair,
         **(pair.get("effect") or {}),
         "score": document["score"],
-        "ci_low": ci.get("low"),
-        "ci_high": ci.get("high"),
-        "ci_adjusted_low": adjusted.get("low"),
-        "ci_adjusted_high": adjusted.get("high"),
         "detectable": (pair.get("detectable") or {}).get("difference"),
         "margin": tested.get("margin"),
-        "p_a_not_worse": a.get("p_adjusted"),
-        "a_not_worse": a.get("established"),
-        "p_b_not_worse": b.get("p_adjusted"),
-        "b_not_worse": b.get("established"),
         "notes": " ".join(document["notes"]),
         "warnings": " ".join(document["warnings"]),
     }
+    for name in ("ci", "ci_adjusted"):
+        row[f"{name}_low"], row[f"{name}_high"] = crosstable.bounds(pair.get(name))
+    for side in ("a", "b"):
+        of_side = tested.get(pair[side]) or {}
+        row[f"p_{side}_not_worse"], row[f"{side}_not_worse"] = of_side.get("p_adjusted"), of_side.get("established")
+    return row
 
 
 _Writer = Callable[[Sequence[Document], Document | None, Container[str]], bytes]

@@ -76,8 +76,9 @@ def matrix_svg(document: Mapping[str, Any], shade: draw.ShadeBy = draw.BY_GAP, *
     """
     matrix = _laid_out(document, shade, share=share)
     room = max(matrix.right, _NARROWEST_MATRIX) - draw.MARGIN
-    drawing = draw.Drawing("matrix", _matrix_title(document), _matrix_described(matrix))
-    y = draw.heading(drawing, one_line(document["title"]), [_matrix_caption(matrix)], room)
+    title = one_line(document["title"])
+    drawing = draw.Drawing("matrix", f"{title}: {document['score']} by part and team", _matrix_described(matrix))
+    y = draw.heading(drawing, title, [_matrix_caption(matrix)], room)
     y = _draw_key(drawing, matrix, y + 18, room, share=share)
     top = y + _draw_team_heads(drawing, matrix, y + 12) + 20
     _draw_matrix_cells(drawing, matrix, top)
@@ -201,10 +202,6 @@ def _team_heads(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         else:
             names.append(one_line(f"{team}: {own}" if own and counts[team] > 1 else team))
     return names
-
-
-def _matrix_title(document: Mapping[str, Any]) -> str:
-    return f"{one_line(document['title'])}: {document['score']} by part and team"
 
 
 def _matrix_caption(matrix: _Matrix) -> str:

@@ -15,7 +15,7 @@ from treescore.render import sentence_shapes as shapes
 from treescore.render.constituents_picture import constituent_facts, constituents_svg, drawn_constituents
 from treescore.render.dependencies_picture import dependencies_svg, dependency_facts, drawn_dependencies
 from treescore.render.dependency_layout import agreed_first
-from treescore.render.drawing import END, INK, MIDDLE, SOFT, START, Drawing, number, width
+from treescore.render.drawing import END, START, Drawing, number
 
 MOST_ALIGNED_WORDS = 150
 """Words of a side that are drawn; the picture says if there are more."""
@@ -50,18 +50,13 @@ def alignment_facts(sentence: shapes.AlignmentSentence, *, every: bool = False) 
     return shapes.Facts(("No.", "Source", "No.", "Target", "Link", "Wrong"), tuple(rows), sentence.note)
 
 
-def alignment_described(sentence: shapes.AlignmentSentence, note: str) -> str:
-    """Return the description of the picture for those who cannot see it.
-
-    Args:
-        sentence: what is drawn, no more than that.
-        note: what the picture says below.
-    """
+def _alignment_described(sentence: shapes.AlignmentSentence) -> str:
+    """Return the description of the drawn pair for those who cannot see it."""
     parts = ["Source on the left, target on the right.", *_listed_links(sentence, shapes.WRONG, "Not in gold")]
     parts += _listed_links(sentence, shapes.MISSED, "Missed")
     if len(parts) == 1:
         parts.append("No link is wrong.")
-    return " ".join([*parts, note] if note else parts)
+    return " ".join(filter(None, [*parts, sentence.note]))
 
 
 def _listed_links(sentence: shapes.AlignmentSentence, mark: str, head: str) -> Iterator[str]:
@@ -103,7 +98,6 @@ def _between(sentence: shapes.AlignmentSentence, source: int, target: int) -> li
 
 
 _PITCH, _MOST_PITCH = 26.0, 52.0
-_EDGE = 8.0
 _LINK_PAD = 18.0
 _BETWEEN_SIDES = 220.0
 """Between the columns."""
@@ -111,7 +105,6 @@ _NUMBER = 26.0
 """Room of a number beside a word."""
 _STUB, _RISE, _MARK = 20.0, 9.0, 7.0
 """Length and rise of a link to no word, and from its end to the middle of its mark."""
-_NOTE = 24.0
 
 
 def alignment_svg(sentence: shapes.AlignmentSentence, *, name: str = "alignment") -> str:
@@ -121,21 +114,20 @@ def alignment_svg(sentence: shapes.AlignmentSentence, *, name: str = "alignment"
         sentence: what is drawn; of more than MOST_WORDS words the first.
         name: of the picture, for its ids: letters, digits and hyphens.
     """
-    return _AlignmentPicture(sentence, name).svg()
+    return _AlignmentPicture(drawn_alignment(sentence), name).svg()
 
 
-class _AlignmentPicture:
+class _AlignmentPicture(shapes.SentencePicture):
     def __init__(self, sentence: shapes.AlignmentSentence, name: str) -> None:
-        self._sentence = drawn_alignment(sentence)
-        self._note = self._sentence.note
-        self._drawing = Drawing(name, sentence.title, alignment_described(self._sentence, self._note))
+        self._sentence = sentence
         self._forms = [
             [shapes.shown_form(word) for word in side] for side in (self._sentence.source, self._sentence.target)
         ]
         rooms = [max((shapes.form_width(form) for form in forms), default=0.0) for forms in self._forms]
-        self._left = _EDGE + rooms[0] + _NUMBER
+        self._left = shapes.EDGE + rooms[0] + _NUMBER
         self._right = self._left + _BETWEEN_SIDES
-        self._width = max(self._right + _NUMBER + rooms[1], width(self._note, shapes.LABEL_SIZE) + _EDGE) + _EDGE
+        drawing = Drawing(name, sentence.title, _alignment_described(sentence))
+        super().__init__(drawing, sentence.note, [self._right + _NUMBER + rooms[1] + shapes.EDGE], mirrored=False)
         self._height = _PITCH * max(map(len, self._forms))
         self._ys = [self._middles(len(forms)) for forms in self._forms]
 
@@ -149,10 +141,7 @@ class _AlignmentPicture:
         self._column(self._forms[0], self._ys[0], self._left, END)
         self._column(self._forms[1], self._ys[1], self._right, START)
         height = self._height + 2 * _LINK_PAD
-        if self._note:
-            self._drawing.text(_EDGE, height, self._note, size=shapes.LABEL_SIZE, class_="note ok", fill=SOFT)
-            height += _NOTE
-        return self._drawing.svg(self._width, height)
+        return self._finished(height, height, None)
 
     def _middles(self, count: int) -> list[float]:
         """Return the middle of each word of a column; the shorter one is spread, so that links cross less."""
@@ -167,16 +156,9 @@ class _AlignmentPicture:
             if link.mark != shapes.AGREED and (link.sure or link.mark == "wrong")
         }  # fmt: skip
         for index, (form, y) in enumerate(zip(forms, ys, strict=True)):
-            bold = index in wrong
-            self._drawing.text(
-                x + away * _NUMBER, y + 5.5, form, size=shapes.FORM_SIZE, text_anchor=anchor, fill=INK,
-                class_="form wrong" if bold else "form", font_weight="650" if bold else None,
-            )  # fmt: skip
+            self._form(x + away * _NUMBER, y + 5.5, form, anchor, wrong=index in wrong)
             if form != str(index + 1):
-                self._drawing.text(
-                    x + away * _NUMBER / 2, y + 4, str(index + 1), size=shapes.SMALL_SIZE,
-                    text_anchor=MIDDLE, fill=SOFT, class_="num",
-                )  # fmt: skip
+                self._number(x + away * _NUMBER / 2, y + 4, str(index + 1))
 
     def _link(self, link: shapes.Link) -> None:
         style = shapes.link_style(link.mark, sure=link.sure)
@@ -199,16 +181,7 @@ class _AlignmentPicture:
         style = shapes.link_style(link.mark, sure=link.sure)
         start, end = self._ends(link)
         x, y = (end[0] + _MARK, end[1]) if link.target is None else (start[0] - _MARK, start[1])
-        self._drawing.text(
-            x,
-            y + 3,
-            NULL,
-            size=shapes.LABEL_SIZE,
-            text_anchor=MIDDLE,
-            class_=f"rel {style.classes}",
-            fill=style.ink,
-            **style.halo,
-        )
+        self._label(x, y + 3, NULL, style)
 
 
 class _Kind(NamedTuple):

@@ -21,8 +21,7 @@ from treescore.core.structure import crossing_spans
 from treescore.core.text import is_punctuation
 from treescore.core.trees import Alignments, ConstituentTreebank, DependencyTreebank, SemanticTreebank
 from treescore.core.wording import one_line
-from treescore.render.drawing import AGREED_COLOUR as GREY
-from treescore.render.drawing import BOLD, DASH, GOLD, NORMAL, PAPER, SOFT, WRONG_COLOUR, shortened, width
+from treescore.render import drawing as draw
 
 AGREED: Final = "agreed"
 WRONG: Final = "wrong"
@@ -217,6 +216,12 @@ def note_of(more: Mapping[str, int], *others: str) -> str:
     return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
+def where_sides(names: Iterable[str], *, mirrored: bool) -> str:
+    """Return the sentence that says which side stands where, and whether the words run from right to left."""
+    placed = ", ".join(f"{name} {place}" for name, place in zip(names, ("above", "below"), strict=False))
+    return f"{placed[:1].upper()}{placed[1:]}{', read from right to left' if mirrored else ''}."
+
+
 FORM_SIZE, LABEL_SIZE, SMALL_SIZE = 16.5, 13.0, 10.5
 """Sizes of words, of labels and of numbers."""
 _FORM_ROOM, _LABEL_ROOM, _NUMBER_ROOM = 200.0, 140.0, 48.0
@@ -227,22 +232,22 @@ _NO_VALUE = "_"
 
 def shown_form(form: str) -> str:
     """Return a word as it is drawn."""
-    return _bounded(form, _FORM_ROOM, FORM_SIZE, BOLD) or _NO_VALUE
+    return _bounded(form, _FORM_ROOM, FORM_SIZE, draw.BOLD) or _NO_VALUE
 
 
 def shown_label(label: str) -> str:
     """Return a label as it is drawn; an empty one stays empty."""
-    return _bounded(label, _LABEL_ROOM, LABEL_SIZE, BOLD)
+    return _bounded(label, _LABEL_ROOM, LABEL_SIZE, draw.BOLD)
 
 
 def shown_number(number: str) -> str:
     """Return the number of a word as it is drawn."""
-    return _bounded(number, _NUMBER_ROOM, SMALL_SIZE, NORMAL)
+    return _bounded(number, _NUMBER_ROOM, SMALL_SIZE, draw.NORMAL)
 
 
 def form_width(form: str) -> float:
     """Return the width of a word that is shown; right or wrong, it keeps its place."""
-    return width(form, FORM_SIZE, BOLD)
+    return draw.width(form, FORM_SIZE, draw.BOLD)
 
 
 def right_to_left(texts: Iterable[str]) -> bool:
@@ -269,7 +274,7 @@ def _shown(head: str, room: float, size: float, weight: int, *, cut: bool) -> st
     kept = one_line(head).strip()
     if len(kept) > _MOST_LETTERS or cut:
         kept = kept[:_MOST_LETTERS] + "…"
-    return shortened(kept, room, size, weight)
+    return draw.shortened(kept, room, size, weight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,14 +304,14 @@ def line_style(mark: str, kind: str) -> LineStyle:
         mark: one of those of `sentence_shapes`.
         kind: of the half: `gold` or `bad`.
     """
-    halo = {"stroke": PAPER, "stroke_width": "5", "stroke_linejoin": "round", "paint_order": "stroke"}
+    halo = {"stroke": draw.PAPER, "stroke_width": "5", "stroke_linejoin": "round", "paint_order": "stroke"}
     if mark == AGREED:
-        return LineStyle("ok", GREY, SOFT, {"stroke": GREY, "stroke_width": "1"}, halo)
-    colour = GOLD if kind == "gold" else WRONG_COLOUR
+        return LineStyle("ok", draw.AGREED_COLOUR, draw.SOFT, {"stroke": draw.AGREED_COLOUR, "stroke_width": "1"}, halo)
+    colour = draw.GOLD if kind == "gold" else draw.WRONG_COLOUR
     stroke = {"stroke": colour, "stroke_width": "2"}
     if mark == LABEL:
         return LineStyle(
-            f"{kind} lab", colour, colour, {**stroke, "stroke_dasharray": DASH}, {**halo, "font_weight": "600"}
+            f"{kind} lab", colour, colour, {**stroke, "stroke_dasharray": draw.DASH}, {**halo, "font_weight": "600"}
         )
     return LineStyle(kind, colour, colour, stroke, {**halo, "font_weight": "600"})
 
@@ -321,7 +326,7 @@ def link_style(mark: str, *, sure: bool) -> LineStyle:
     style = line_style(AGREED, "gold") if mark == AGREED else line_style(WRONG, "bad" if mark == WRONG else "gold")
     if sure or mark == WRONG:
         return style
-    thin = {**style.stroke, "stroke_width": "1", "stroke_dasharray": DASH}
+    thin = {**style.stroke, "stroke_width": "1", "stroke_dasharray": draw.DASH}
     return replace(style, classes=f"{style.classes} lab", stroke=thin)
 
 
@@ -468,3 +473,56 @@ def _link(row: Row) -> Link:
     source, target = (None if row[side] == 0 else row[side] - 1 for side in ("source", "target"))
     mark: LinkMark = "agreed" if row["gold"] and row["system"] else "missed" if row["gold"] else "wrong"
     return Link(source, target, mark, sure=row["link"] == "S")
+
+
+EDGE = 8.0
+"""Between words and the edges of a picture."""
+_LEAST = 160.0
+_NOTE = 24.0
+"""Height of the note below."""
+
+
+class SentencePicture:
+    """What pictures of sentences share: their texts, a note below, and columns that other scripts mirror.
+
+    Args:
+        drawing: to which all is added.
+        note: below it.
+        widths: of its lines.
+        mirrored: the words run from right to left.
+    """
+
+    def __init__(self, drawing: draw.Drawing, note: str, widths: Iterable[float], *, mirrored: bool) -> None:
+        self._drawing = drawing
+        self._note = note
+        self._mirrored = mirrored
+        self._width = max([_LEAST, draw.width(note, LABEL_SIZE) + 2 * EDGE, *widths])
+
+    def _x(self, x: float) -> float:
+        return self._width - x if self._mirrored else x
+
+    def _text(
+        self, x: float, y: float, words: str, anchor: str | None = draw.MIDDLE, *, size: float, **attributes: str | None
+    ) -> None:
+        if self._mirrored and anchor != draw.MIDDLE:
+            anchor = draw.END if anchor == draw.START else draw.START
+        self._drawing.text(self._x(x), y, words, size=size, text_anchor=anchor, **attributes)
+
+    def _form(self, x: float, y: float, form: str, anchor: str = draw.MIDDLE, *, wrong: bool = False) -> None:
+        self._text(
+            x, y, form, anchor, size=FORM_SIZE, class_="form wrong" if wrong else "form", fill=draw.INK,
+            font_weight="650" if wrong else None, direction="rtl" if self._mirrored else None,
+        )  # fmt: skip
+
+    def _number(self, x: float, y: float, number: str) -> None:
+        self._text(x, y, number, size=SMALL_SIZE, class_="num", fill=draw.SOFT)
+
+    def _label(self, x: float, y: float, words: str, style: LineStyle, size: float = LABEL_SIZE) -> None:
+        self._text(x, y, words, size=size, class_=f"rel {style.classes}", fill=style.ink, **style.halo)
+
+    def _finished(self, bottom: float, note_at: float, anchor: str | None = draw.START) -> str:
+        """Return the picture with its note."""
+        if self._note:
+            self._text(EDGE, note_at, self._note, anchor, size=LABEL_SIZE, class_="note ok", fill=draw.SOFT)
+            bottom += _NOTE
+        return self._drawing.svg(self._width, max(bottom, _NOTE))

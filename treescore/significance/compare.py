@@ -18,7 +18,6 @@ from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.significance import assembly, law, other_tests
 from treescore.significance import question as questions
-from treescore.significance.assembly import Answers
 from treescore.significance.contributions import Contributions
 from treescore.significance.families import adjusted, divisors
 from treescore.significance.intervals import bootstrap_intervals, system_intervals
@@ -164,7 +163,7 @@ def _with_parts(question: Question, tests: Sequence[Test], over_runs: OverRuns, 
     return [replace(test, parts=p_of.get(pair)) for test, pair in zip(tests, question.pairs, strict=True)]
 
 
-def _decided(question: Question, units: Contributions, laws: Sequence[Test], tests: Sequence[Test]) -> Answers:
+def _decided(question: Question, units: Contributions, laws: Sequence[Test], tests: Sequence[Test]) -> assembly.Answers:
     """Decide which differences are significant, and make the intervals that say the same."""
     settings = question.settings
     p = np.array([math.nan if test.p is None else test.p for test in tests], np.float64)
@@ -179,7 +178,7 @@ def _decided(question: Question, units: Contributions, laws: Sequence[Test], tes
     alone = p <= 1.0 - settings.own_level, (1.0 - settings.own_level) / picking
     intervals = _intervals(question, units, laws, alone, (significant, settings.alpha / divisor))
     least = law.detectable(laws, settings.alpha / divisor, settings.power, asked_by(settings, question.unit).sides)
-    return Answers(tests, columns, significant, divisor, *intervals, least)
+    return assembly.Answers(tests, columns, significant, divisor, *intervals, least)
 
 
 Intervals = Sequence[Interval | None]

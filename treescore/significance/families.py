@@ -172,7 +172,7 @@ def across(
     tests_of: dict[_Pair, list[_Test]] = {pair: [] for pair in pairs}
     for each in comparisons:
         for test in _tests_across(each):
-            names = _known_pair(tests_of, test.names)
+            names = test.names[::-1] if test.names[::-1] in tests_of else test.names  # in the order that came first
             tests_of.setdefault(names, []).append(test.turned_to(names))
     tested = [test for tests in tests_of.values() for test in tests if test.p is not None]
     p = np.array([test.p for test in tested], np.float64)
@@ -267,11 +267,6 @@ def _tests_across(compared: Compared) -> Iterator[_Test]:
             pair["p"],
             pair["p"] == 1.0 and pair.get("p_unselected") is not None,
         )
-
-
-def _known_pair(tests_of: Mapping[_Pair, object], names: _Pair) -> _Pair:
-    """Return a pair in the order in which it came first."""
-    return names[::-1] if names[::-1] in tests_of else names
 
 
 def _sides(
