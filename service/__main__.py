@@ -1,7 +1,5 @@
 """`python -m service`: the commands that start processes of the service, and those that operate it."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping
 

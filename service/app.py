@@ -1,7 +1,5 @@
 """Build the Flask application: blueprints, error handlers, and what happens around every request."""
 
-from __future__ import annotations
-
 from functools import partial
 from types import TracebackType
 

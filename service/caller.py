@@ -3,8 +3,6 @@
 An id is a prefix and a ULID, which sorts by time; a secret has 256 random bits.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Which variables are known, which are secrets and may come from files, and which 
 whole names, never parts of names.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

@@ -1,7 +1,5 @@
 """What a process works with, opened once for every use-case; bounds of what its threads remember and wait for."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable

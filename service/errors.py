@@ -5,8 +5,6 @@ the last part of a problem's `type`, with its title and status. Codes are the se
 The words stand in problem_types.toml and problem_codes.toml. Knows no Flask.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -4,8 +4,6 @@ Probes and scrapes may have a port of their own, and are answered there in threa
 text of requests: a line, a header or a query may hold a token.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import socket

@@ -5,8 +5,6 @@ On a terminal the lines are plain, elsewhere each is a JSON object with `timesta
 both are bound to a request or a block, and are stored with a run, so that its worker has them too.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import sys

@@ -1,7 +1,5 @@
 """Send requests to addresses that users name: only to public hosts, without redirects, with a time limit."""
 
-from __future__ import annotations
-
 import http.client
 import ipaddress
 import socket

@@ -5,8 +5,6 @@ the machine, also where it was open before. While a process waits, one line of t
 the pauses grow.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import resource

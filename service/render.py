@@ -7,8 +7,6 @@ Of a matrix, CSV and TSV have a row for each submission, for programs. Markdown 
 page holds more parts than columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal

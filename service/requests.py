@@ -1,7 +1,5 @@
 """Define what all requests have in common, and the constants of their values."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Final

@@ -4,8 +4,6 @@ A table of teams is CSV (RFC 4180) in UTF-8 with a header, as spreadsheets save 
 their tokens as CSV.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -7,8 +7,6 @@
 Names are loaded at their first use: `import treescore` loads neither arrays nor the compiler nor the network.
 """
 
-from __future__ import annotations
-
 import importlib
 
 from treescore.core.version import __version__

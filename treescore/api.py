@@ -3,8 +3,6 @@
 The command line scores through `evaluate` here, and the service through the same `evaluate_systems` below it.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace

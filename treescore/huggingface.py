@@ -8,8 +8,6 @@ Where `evaluate` is installed, this is an `evaluate.Metric`: it can be combined,
 `evaluate.load(treescore.huggingface.__file__, "ud")` loads it too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate

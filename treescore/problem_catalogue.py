@@ -3,8 +3,6 @@
 The words stand in problem_catalogue.toml.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The members that a request may have are stated here, also for the schemas.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

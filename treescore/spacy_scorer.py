@@ -11,8 +11,6 @@ spaCy's own scorer leaves out punctuation and tokens that are aligned with sever
 tasks (metric `ud`): predicted and reference tokens are aligned by their characters, and what one of them lacks counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

@@ -7,8 +7,6 @@ That a difference is not significant does not show that there is none. This asks
 the test set rules out that the new output is worse by the margin.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence

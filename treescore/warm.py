@@ -1,7 +1,5 @@
 """Load and compile before the first job what the first job would otherwise wait for, by calls with tiny arrays."""
 
-from __future__ import annotations
-
 import scipy.fft
 import scipy.special  # noqa: F401
 

@@ -1,7 +1,5 @@
 """RQ's entry point, and what it does with the run whose turn it is: begin, work, save."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import lru_cache
 from time import perf_counter

@@ -1,7 +1,5 @@
 """Requeue runs that the queue or their worker has lost, clean up, and send webhooks."""
 
-from __future__ import annotations
-
 import threading
 from datetime import timedelta
 

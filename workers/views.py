@@ -5,8 +5,6 @@ after the other, one of each principal before a second of any, within bounds of 
 tried once more.
 """
 
-from __future__ import annotations
-
 import faulthandler
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext

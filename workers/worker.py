@@ -5,8 +5,6 @@ imports. What a forked process does is `workers/entry.py`; its time limit and it
 side of the queue is `service/queue.py`.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import mmap

@@ -4,8 +4,6 @@ Which coding a client takes, and bodies that are compressed once. Every error is
 (RFC 9457).
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ New teams are one or several as JSON, or a table. Tokens are those of CI jobs an
 trail, change feed and replay in one list.
 """
 
-from __future__ import annotations
-
 from flask import Blueprint, Request, Response, request
 
 from service.api import answers, bodies, calls

@@ -1,7 +1,5 @@
 """Serve boards: the leaderboard, its scores by part as a matrix and as lines, and comparisons of submissions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from flask import Blueprint, Response

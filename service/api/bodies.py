@@ -4,8 +4,6 @@ The unpacked size is limited, not the size that was sent. JSON that two parsers 
 its position if known.
 """
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import io

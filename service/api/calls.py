@@ -7,8 +7,6 @@ What an operation asks and answers is stated once (`asks`), checked before its f
 openapi.yaml. The docstring of the function is the prose: its first line the summary, the rest the description.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -9,8 +9,6 @@ Files named `.gz` and `.zst` are unpacked, and archives named `.zip` with one fi
 file for each part, named after it.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import re

@@ -1,7 +1,5 @@
 """Serve scoring jobs."""
 
-from __future__ import annotations
-
 from flask import Blueprint, Response
 
 from service.api import answers, calls, forms

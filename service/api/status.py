@@ -3,8 +3,6 @@
 The contract is openapi.yaml as it is, and as JSON.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from functools import cache, lru_cache
 from pathlib import Path

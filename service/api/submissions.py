@@ -1,7 +1,5 @@
 """Serve submissions."""
 
-from __future__ import annotations
-
 from flask import Blueprint, Response
 
 from service.api import answers, calls

@@ -3,8 +3,6 @@
 The example benchmarks are made over HTTP as an organiser makes them, once for a data directory.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

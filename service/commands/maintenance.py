@@ -6,8 +6,6 @@ each part of the service. `treescore token` makes, lists and revokes tokens, als
 teams` makes the teams of a table, and prints their tokens as a table.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

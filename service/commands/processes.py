@@ -3,8 +3,6 @@
 Only the environment configures them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """`treescore serve`: the whole service on one machine, supervised, with a Redis-compatible server of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Who takes part, and what is sent to them: teams, invites, tokens and their scopes; events, and webhooks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

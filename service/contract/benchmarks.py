@@ -1,7 +1,5 @@
 """Benchmarks and their revisions: settings, gold, what changes, numbers for organisers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """What several nouns have in common: named scalars, texts, components of requests, faults, sentences and scores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired, TypeAlias

@@ -1,7 +1,5 @@
 """Comparisons: what is asked of the significance module, and what it answers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, NotRequired, TypeAlias

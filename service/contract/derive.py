@@ -6,8 +6,6 @@ member of a dataclass whose default is None may be left out; that null says the 
 TypedDict, and beside MISSING, None is null.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

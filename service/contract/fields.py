@@ -6,8 +6,6 @@ parallel to the sentences of gold, and texts and addresses that people read: not
 anything.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Boards: the leaderboard, its scores by part as a matrix, and all scores as lines."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NotRequired, TypeAlias

@@ -1,7 +1,5 @@
 """The service itself: its contract and state, its catalogues of problems and of what scores, and what fits a text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NotRequired

@@ -1,7 +1,5 @@
 """Submissions: outputs of teams, and what the feedback level shows of their results."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NotRequired, TypeAlias

@@ -1,7 +1,5 @@
 """`python -m service.openapi` writes openapi.yaml; with `--check` it only compares."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -4,8 +4,6 @@ Types and records of routes say nearly all of it. What they cannot say is writte
 examples (examples.yaml), and what operations have in common (common.py).
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What operations have in common: the words of their records, parameters, headers and answers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

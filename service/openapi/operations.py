@@ -1,7 +1,5 @@
 """Write the paths of openapi.yaml from the records of the routes, and what these have in common."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

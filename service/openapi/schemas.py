@@ -1,7 +1,5 @@
 """Make the schemas of openapi.yaml from the types of service.contract, whose docstrings are the prose."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import re

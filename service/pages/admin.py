@@ -4,8 +4,6 @@ Teams are made many at once from a table; there are new tokens and invites. Of w
 deliveries, sending again, new secrets. An organiser may look at a benchmark as a team does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, cast
 

@@ -5,8 +5,6 @@ shown as pages, with the same status and headers. Exports of what pages show are
 page's own for visitors who are signed in: the API does not know the session.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Collection, Mapping

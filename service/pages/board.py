@@ -3,8 +3,6 @@
 The matrix has parts down and teams across.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """One submission against all others of a board, or against one: the comparison that the board's ranks rest on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -3,8 +3,6 @@
 Schemas are described by their types in a few words, and their members, however deep, one a row.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache

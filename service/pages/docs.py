@@ -5,8 +5,6 @@ service does, with the same index. The catalogue of problems, to which the `type
 JSON, and as pages. A guide of this checkout tells of the operations that it calls in an example, or names.
 """
 
-from __future__ import annotations
-
 import hashlib
 import posixpath
 import re

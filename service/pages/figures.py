@@ -3,8 +3,6 @@
 Scores are printed as the field prints them, differences with their sign. Of a benchmark its state is said.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

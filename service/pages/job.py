@@ -4,8 +4,6 @@ It has its state, scores of each system, what the tests say of differences, and 
 system beside gold, or of two systems where they differ.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -5,8 +5,6 @@ Of texts of strangers a part of Markdown is rendered, without HTML, pictures and
 a text may hold: paragraphs, headings, lists, emphasis, code, and links by https, http and mailto.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache

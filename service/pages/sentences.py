@@ -5,8 +5,6 @@ under the words of each, and a table. Two expressions of the same words are one,
 not categories.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

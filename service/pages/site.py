@@ -3,8 +3,6 @@
 With an invite a team makes itself, and gets its token once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import cast
 

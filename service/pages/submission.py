@@ -1,7 +1,5 @@
 """The page of a submission: state and queue, scores by part, what is wrong, slices, and what may be changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple

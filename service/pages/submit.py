@@ -5,8 +5,6 @@ benchmark shows what a check found, and what was sent before. The form of a job 
 format and metric.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Find out who looks at a page: the session of the cookie, else an anonymous caller; and check what forms send."""
 
-from __future__ import annotations
-
 import hmac
 import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode

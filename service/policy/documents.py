@@ -16,8 +16,6 @@ like a wrong relation, and a word that gold does not have is not marked: a mark 
 link of the output, and nothing of gold's words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ Every document for a caller who may not read gold is built here from lists of me
 list is not shown. The levels are those of the benchmark, before and after closing.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta

@@ -6,8 +6,6 @@ The manifest holds, for every table, the number of rows and a digest that does n
 database: a copy is compared with it when it is read, and again where it was written into another database.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence

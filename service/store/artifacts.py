@@ -1,7 +1,5 @@
 """Artifacts: results that workers store for later requests (count arrays, bits of tokens, reports)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 import orjson

@@ -3,8 +3,6 @@
 An invite is a secret, hashed, with which strangers make teams.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -4,8 +4,6 @@ A system has several training runs: submissions of one team that name the first 
 are all its scored submissions: everything that it has picked from, on the board or not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Requested comparisons: the question, and the answer when it is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

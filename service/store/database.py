@@ -8,8 +8,6 @@ The line makes writing fair, and nothing else: SQLite alone keeps writers apart.
 the process at its head was stopped or hangs, is passed by.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

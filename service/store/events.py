@@ -3,8 +3,6 @@
 The log says what was sent to a webhook, what waits, and how often it was tried.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

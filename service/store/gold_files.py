@@ -4,8 +4,6 @@ A file is believed only if it names the key that is asked for and the digest of 
 off, changed, of another version or of another text counts as missing.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

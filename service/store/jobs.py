@@ -1,7 +1,5 @@
 """Scoring jobs: the request, and the answer when it is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

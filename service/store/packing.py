@@ -1,7 +1,5 @@
 """Bytes and arrays in few bytes."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

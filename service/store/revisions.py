@@ -1,7 +1,5 @@
 """Revisions of benchmarks, and their parts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

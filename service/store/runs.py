@@ -11,8 +11,6 @@ worker, that of the run for the worker of the run itself. Results are written on
 pieces of a run are deleted in the transaction that ends it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta

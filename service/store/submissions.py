@@ -3,8 +3,6 @@
 A validation is a row of its own, because it counts as an attempt.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -3,8 +3,6 @@
 A text is compressed once, when it is received. A key is created on first use.
 """
 
-from __future__ import annotations
-
 import secrets as random
 from collections.abc import Iterable, Mapping
 

@@ -4,8 +4,6 @@ Tokens are stored hashed. A session is the cookie's hash, and the hash of the to
 says which request created which resource, so that a repeated request finds it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

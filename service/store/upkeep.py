@@ -3,8 +3,6 @@
 Nothing of what is purged stays in the files of the database.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A view's owners are those of the texts that it is derived from: `service.store.texts.drop` deletes it with them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -5,8 +5,6 @@ slowed down: failed authentications are counted by address and minute. What is r
 An idempotency key marks a request, so that a retry creates nothing twice.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import secrets

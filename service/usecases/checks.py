@@ -4,8 +4,6 @@ Each finding says what to do. The place where a service stands is its files, its
 figures are computed again from stored counts: nothing is parsed or scored.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import re

@@ -4,8 +4,6 @@ Organisers ask what they like. A team asks the benchmark's own question about th
 own submissions. All other callers read boards; the comparison behind a board is part of it.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

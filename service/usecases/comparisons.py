@@ -7,8 +7,6 @@ this caller sees it there, rounded or not. What the caller does not see on a boa
 nothing of its rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -6,8 +6,6 @@ sent again, with the same `webhook-id`. The log of deliveries is shown; a test, 
 for.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -4,8 +4,6 @@ Beside the document of a finished job are items, slices, reports, comparisons, t
 caller's own. What the first job of an API process would wait for is done before: SQL is written once and kept.
 """
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress

@@ -1,7 +1,5 @@
 """The module that does each kind of work."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from service.usecases import comparisons, jobs, runs

@@ -4,8 +4,6 @@ Files appear whole or not at all, for their owner only. What is purged stays in 
 it.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ sum: read often, each of these numbers tells how a submission ended. So they nee
 opens nothing else.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

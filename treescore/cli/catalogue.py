@@ -1,7 +1,5 @@
 """Lists of metrics, formats and transforms, and descriptions of single ones, as the registry has them."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

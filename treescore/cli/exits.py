@@ -3,8 +3,6 @@
 A disk may be full, a descriptor closed, a folder not there.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ The environment sets the bounds on texts. A bar on standard error shows what is 
 terminal; problems of an input, and warnings, are lines there.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence

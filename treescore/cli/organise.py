@@ -4,8 +4,6 @@
 whose faults are named by its lines.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import tomllib

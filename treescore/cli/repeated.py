@@ -1,7 +1,5 @@
 """The answer to a comparison of submissions again, byte for byte, from texts instead of a store."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields

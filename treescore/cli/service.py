@@ -3,8 +3,6 @@
 A command that asks once is a function of the client whose answer is printed.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import sys

@@ -1,7 +1,5 @@
 """`treescore submit`: send outputs to a benchmark, wait for the score, end with a status that a CI job can use."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What the scores of a submission mean for the caller: rank, differences, thresholds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What the client raises, all of it kinds of ClientError. Each type of problems has a class in problems.py."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 

@@ -4,8 +4,6 @@ Each operation is a row, as in the published contract. Files are streamed, and w
 way.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re

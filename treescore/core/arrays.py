@@ -4,8 +4,6 @@ Equal values are numbered alike without sorting them: in order of appearance, or
 a heap of whole numbers in an array.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

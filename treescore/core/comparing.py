@@ -1,7 +1,5 @@
 """Settings of a comparison, declared as JSON Schema: their values, defaults and words, for all who ask for them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from treescore.core.params import Param

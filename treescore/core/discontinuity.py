@@ -1,7 +1,5 @@
 """Trees whose constituents may have gaps: put their nodes in order, compare their yields, make them of other trees."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

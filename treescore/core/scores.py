@@ -10,8 +10,6 @@ whose denominator counts the output's own units (precision, crossing brackets) w
 the output has, and one sentence that is certainly right would beat a complete output.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

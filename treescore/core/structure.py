@@ -4,8 +4,6 @@ HEAD fields are numbers where they are plain numbers, else kept as written. Edge
 are in the order in which they are compared, stored and drawn.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import NamedTuple
 

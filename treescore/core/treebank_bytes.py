@@ -4,8 +4,6 @@ The bytes are for files that one version keeps for itself, and hold no code: a l
 then all numbers, then all strings. Only bytes that are known to be whole, and to be of the same version, may be loaded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, get_args

@@ -1,7 +1,5 @@
 """Check that gold and system have the same words, sentence by sentence, as EVALB does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Pearson's r, Spearman's rho and Kendall's tau-b of two scores over the same items, each with its two-sided p."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ Agreement of two metrics over the same items is correlations, and where the wors
 training runs of one system.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

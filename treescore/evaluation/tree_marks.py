@@ -1,7 +1,5 @@
 """Which units of an output's trees are wrong: as a metric saw them, or by a plain comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ pharaoh (Moses) is `0-0 1-2`, words counted from 0; talp is `1-1 3p4`, words cou
 and 2005) is `sentence position position [S|P] [confidence]`; giza-a3 is what GIZA++ and mgiza write (A3.final).
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Bracketed constituency trees: Penn's round and Sampson's square brackets, a tree on one line or on several."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice

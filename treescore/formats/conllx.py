@@ -3,8 +3,6 @@
 CoNLL-2009 and CoNLL-2008 have many columns a word and one for each predicate; their dependencies are read as CoNLL-X.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Codes of words (`1:VID;2`) are read as sets of words.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields, replace
 from typing import ClassVar, NamedTuple

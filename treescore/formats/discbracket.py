@@ -3,8 +3,6 @@
 Its leaves are `index=word`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, count, islice

@@ -1,7 +1,5 @@
 """The export format of NeGra and TIGER, versions 3 and 4: a line for each word and for each constituent."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Lin's dependency tuples: `(word category [indicator head] [relationship])`, one line a token."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict

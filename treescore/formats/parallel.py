@@ -1,7 +1,5 @@
 """Parallel treebanks: trees of two languages and the alignment of their words, three texts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar

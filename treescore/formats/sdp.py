@@ -3,8 +3,6 @@
 Comments name graphs and columns.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 It is read with expat, which never sees a document type: nothing is expanded, nothing else is loaded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 CoNLL-X: Buchholz & Marsi 2006; CoNLL-07: Nilsson & Nivre 2008.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar

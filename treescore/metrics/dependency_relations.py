@@ -3,8 +3,6 @@
 Tables are as Lin prints them: by relation, word, genre and sentence length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property

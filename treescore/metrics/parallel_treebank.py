@@ -1,7 +1,5 @@
 """Score parallel treebanks: attachment on both sides and alignment, joined to one score (PTS)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial

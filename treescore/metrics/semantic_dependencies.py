@@ -4,8 +4,6 @@ The edges of both sides are paired by the words that they join. Items have the e
 on both sides, slices the scores of groups of edges; marks say which edges are wrong and which graphs an output lacks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

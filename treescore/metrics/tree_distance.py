@@ -3,8 +3,6 @@
 The distance of two ordered trees is compiled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, ClassVar, NamedTuple

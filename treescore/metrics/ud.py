@@ -4,8 +4,6 @@ Sentences of an output whose heads make no tree have each of their heads counted
 words.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -7,8 +7,6 @@
 - what could have been found: the observed difference of each pair beside the smallest that shows.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The same in words and as a table is for those who do not see the picture.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 What is drawn of many is chosen here; the same in words and as a table is for those who do not see the picture.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 

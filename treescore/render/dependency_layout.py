@@ -4,8 +4,6 @@ A line shows parts of arcs: whole arcs, arcs that a line break cuts, and roots. 
 together is found by their characters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher

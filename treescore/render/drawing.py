@@ -10,8 +10,6 @@ Sans 3, read from the font file that the pages ship (Latin subset), other script
 full as fits, broken where little passes to the next.
 """
 
-from __future__ import annotations
-
 import html
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ The matrix has parts down and teams across, shaded by the distance from the best
 has the row's system against the column's, whose names stand on the diagonal.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

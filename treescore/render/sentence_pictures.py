@@ -4,8 +4,6 @@ An alignment is source and target as two columns with the links between them. Th
 those who do not see the picture.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

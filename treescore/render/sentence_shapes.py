@@ -5,8 +5,6 @@ grey, errors thick and coloured, dashed where only the label is wrong. The libra
 metric says of the output (`drawing_of`), the service from a document of trees.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

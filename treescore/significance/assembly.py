@@ -1,7 +1,5 @@
 """The comparison document that the service stores and shows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, combinations

@@ -3,8 +3,6 @@
 The one-sided p of a part by itself, by the law of its units, serves the partial conjunction over parts.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -19,8 +19,6 @@ with one degree of freedom less than there are. A part that only one of the two 
 V_p = e², df_p = 1; under a score over all parts together its units are one. A part that neither has is left out.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

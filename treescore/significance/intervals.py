@@ -10,8 +10,6 @@ BCa (Efron 1987). Units are redrawn within their part, for all systems alike (Ko
 a system gets depends on no other. Draws of a batch of resamples come from a stream of their own.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ The sentences are made of the document alone: of a whole one, and of one as a fe
 whose figures are hidden is left out or said without the number. Every view prints them; none says them itself.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

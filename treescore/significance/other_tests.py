@@ -13,8 +13,6 @@ tested from counts. Since the direction is taken from the data, p must be double
 5 % about 9 % of true nulls are rejected.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Training runs of a system may be fixed, or vary as units do: then pairs are tested over them (`law.by_runs`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Settings of a comparison, checked; and numbers that several tests share."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

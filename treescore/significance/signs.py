@@ -20,8 +20,6 @@ a period that holds all but 1e-21 of it. The latter is tilted so that the mean i
 1954): the sought tail is then not far, so that its relative precision does not depend on p.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Errors of texts and their names are of one problem each.
 """
 
-from __future__ import annotations
-
 import gzip
 import stat
 import zipfile

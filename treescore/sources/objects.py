@@ -3,8 +3,6 @@
 Who has a writer that keeps everything is asked for its text: conllu, stanza, udapi. The others are written here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 

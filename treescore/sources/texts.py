@@ -4,8 +4,6 @@ Formats are named as callers name them, alone or with options; systems by their 
 their outputs.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, islice

@@ -4,8 +4,6 @@
 extensions of labels off, `rename-labels` renames, `delete-labels` deletes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import ClassVar

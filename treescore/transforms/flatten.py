@@ -3,8 +3,6 @@
 `black` deletes what grammars treat too differently to be scored, after Black et al.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import ClassVar

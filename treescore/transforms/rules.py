@@ -9,8 +9,6 @@ Rule sets ship with the library; others are sent with a request. Rules are appli
 that fits, in passes until none fits.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Alembic's entry: the connection comes from service.store.archive."""
 
-from __future__ import annotations
-
 from alembic import context
 
 from service.store.tables import metadata

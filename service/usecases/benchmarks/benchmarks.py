@@ -3,8 +3,6 @@
 Organisers see how one runs: submissions by day, failures by code, how long work waits and takes.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 What a revision changes against the one that was active before it, and who moves, is shown also before it is active.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import cast

@@ -3,8 +3,6 @@
 Organisers are warned of scoring that does not charge what an output lacks, and of figures over few sentences.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime

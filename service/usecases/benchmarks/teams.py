@@ -4,8 +4,6 @@ Beside them stand the tokens of no team, and all tokens in the hands of the oper
 the service is down.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The worker's half of a revision: check gold, score every submission under it, then make it active."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from time import monotonic

@@ -8,8 +8,6 @@ afterwards makes its row look less picked. Where the last submission counts, tak
 withdrawn or deleted any has picked by score.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -6,8 +6,6 @@ apart: each run is a submission of its own, and p allows for the picking among a
 run.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

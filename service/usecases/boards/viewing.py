@@ -7,8 +7,6 @@ What of a board's figures is shown depends on its revision: one with gold too ne
 that are ready to send stand in a cache, bounded in memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -5,8 +5,6 @@ and at its end the run sees whether another one is needed. While submissions are
 for a bounded time. So many submissions at once cost one comparison.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

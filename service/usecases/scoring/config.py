@@ -3,8 +3,6 @@
 With it, what of gold's text a benchmark publishes, and which counts of gold follow from that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -9,8 +9,6 @@ the bit is what is loaded to what is read (tests/treescore/core/test_treebank_by
 Jobs are left out: how long one takes would tell its sender whether another caller has sent this gold.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import unicodedata

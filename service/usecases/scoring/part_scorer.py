@@ -4,8 +4,6 @@ What scoring one part gives is kept until all parts can be joined. What is store
 counts, token bits and reports.
 """
 
-from __future__ import annotations
-
 import io
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -14,8 +14,6 @@ They are placed in the order in which they are saved, in the transaction that sa
 deleting or withdrawing a submission does not lower the shown best that the next one must beat.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 from collections import OrderedDict

@@ -5,8 +5,6 @@ and rows; no text is read. The teams are in the order of what speaks against the
 page; of each team the newest submissions alone, so that the work is bounded.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Results of a scored submission beside its document: items, slices and trees, as far as a caller may see them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Create, show, await, list, change, cancel, retry and delete submissions, and return their outputs."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import ChainMap
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Validate outputs (`?validate_only=true`): would they be scored? It shows no score, is an attempt, keeps no text."""
 
-from __future__ import annotations
-
 from collections import ChainMap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace

@@ -4,8 +4,6 @@ Quotas count attempts, scored submissions and questions, in days of UTC. A submi
 one of its team it is another training run.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

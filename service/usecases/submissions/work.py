@@ -5,8 +5,6 @@ piece, the joined result is to the byte what one worker alone makes. The run's o
 submission never waits for another to begin. Where Redis does not answer, it does all that have no result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 

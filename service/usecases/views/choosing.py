@@ -4,8 +4,6 @@ Items are chosen as trees are. A page for people shows a window, which is one ch
 where the API lists page by page.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

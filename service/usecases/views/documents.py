@@ -3,8 +3,6 @@
 The half of each side comes from its text, with what is wrong in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The trees of one text as columns of units, sentence by sentence; how an output fits gold, and its errors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

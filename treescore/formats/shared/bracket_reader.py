@@ -6,8 +6,6 @@ at once. Each distinct one is decoded once, at the end. An explicit stack keeps 
 any depth and length. The margin shows whether trees stand each on a line or are spread over lines.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Sequence

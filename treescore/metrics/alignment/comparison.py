@@ -4,8 +4,6 @@ Among them is what a sentence pair costs for which an output has no link, and wh
 otherwise than they were read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -3,8 +3,6 @@
 The report is the summary of the scorer of WPT 2003 and 2005, wa_eval_align.pl.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar

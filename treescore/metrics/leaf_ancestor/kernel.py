@@ -4,8 +4,6 @@ Constituents may have gaps (van Cranenburgh, Scha & Bod 2016). Configurations th
 and ordered so that single cases do not lead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Score how similar the lineages of each word are in gold and output (leaf-ancestor)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial

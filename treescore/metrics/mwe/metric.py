@@ -4,8 +4,6 @@ An expression is seen where a training text has its lemmas, and word for word. I
 that are not the same on both sides, slices their subsets; the report is that of PARSEME's program, byte for byte.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property

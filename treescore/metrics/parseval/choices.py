@@ -1,7 +1,5 @@
 """Parameters of `parseval`: presets, each choice by name, and EVALB's parameter files, read as EVALB reads them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

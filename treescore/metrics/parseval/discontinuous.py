@@ -3,8 +3,6 @@
 Which brackets are compared and which match, function tags of brackets and words that both sides have, counts and items.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

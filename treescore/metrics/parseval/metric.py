@@ -3,8 +3,6 @@
 Say why sentences could not be compared, and what a sentence counts whose output has no words.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Count names and scores of `parseval`: over spans, and (`GAP_...`) over constituents that may have gaps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache

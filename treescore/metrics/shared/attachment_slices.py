@@ -9,8 +9,6 @@ are ignored: arrays are over the w scoring words, `right` bool (w,) whether each
 sentence, ascending.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 disco-dop's parameter file proper.prm says what is deleted and what counts as equal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Sentences for the examples of metrics, each with a faultless sentence, an error and a sentence of one word."""
 
-from __future__ import annotations
-
 
 def conllu(*rows: str) -> str:
     """Write a sentence of CoNLL-U from rows `ID FORM UPOS HEAD DEPREL [DEPS [FEATS]]`; missing fields are `_`."""

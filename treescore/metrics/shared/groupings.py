@@ -4,8 +4,6 @@ A grouping gives each word of one side a key: gold's words from gold's annotatio
 is projective if every word between head and dependent is below the head.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

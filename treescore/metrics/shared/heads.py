@@ -1,7 +1,5 @@
 """Check heads as trees: depths, cycles and roots, without recursion."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

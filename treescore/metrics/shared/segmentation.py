@@ -9,8 +9,6 @@ Both sides are in step behind each pair of tokens with the same characters. So w
 tokens around multiword tokens differ, or their words do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isqrt

@@ -5,8 +5,6 @@ be read have gold's words, where the format was asked to go on without them. Err
 from the items that a metric shows of sentences; also here is the layout of conll18_ud_eval.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar

@@ -4,8 +4,6 @@ Who writes that migration writes here first what the tables were, as `alembic re
 empty database: this one must go on making them. A test notices.
 """
 
-from __future__ import annotations
-
 from alembic import op
 
 from service.store.tables import metadata
