@@ -3,6 +3,8 @@
 The wheel does not hold the service, so commands of the service start `python -m service`.
 """
 
+from __future__ import annotations
+
 import importlib
 import importlib.util
 import os

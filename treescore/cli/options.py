@@ -25,7 +25,7 @@ from treescore.core.params import SHARED_MODULES, Json
 from treescore.core.wording import did_you_mean
 
 FORMATS, METRICS, TRANSFORMS = "formats", "metrics", "transforms"
-_NOT_NAMES = {"shared", "alignments", "labels", "words"}
+_NOT_NAMES = {"shared", "alignments", "edits", "rules"}
 """Modules of none's name."""
 
 

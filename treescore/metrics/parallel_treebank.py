@@ -89,7 +89,7 @@ class ParallelTreebankScore(registry.Metric):
         if not 0 < sum(weights) < float("inf"):
             detail = "The weights must have a positive sum."
             raise InputError(Problem("bad-parameter", detail, pointer="/weights"))
-        self._attachment = registry.make_metric("attachment", {"punctuation": values["punctuation"]})
+        self._punctuation = values["punctuation"]
         self._table = _table(weights, "correct_both" if values["attachment"] == "las" else "correct_head")
 
     @property
@@ -171,7 +171,8 @@ class ParallelTreebankScore(registry.Metric):
         trees, output = getattr(gold, name), getattr(system, name)
         with placed(f"/{name}"):
             words.check_same_words(trees, output, limits.max_problems)
-        return self._attachment.evaluate(trees, output, items, limits)
+        attachment = registry.make_metric("attachment", {"punctuation": self._punctuation})
+        return attachment.evaluate(trees, output, items, limits)
 
 
 def _table(weights: list[float], correct: str) -> ScoreTable:
