@@ -391,17 +391,17 @@ def _variable(name: str) -> str:
     return PREFIX + name.upper()
 
 
-def _types() -> dict[str, str]:
-    return {field.name: str(field.type) for field in fields(Config)}
+def _types() -> dict[str, object]:
+    return {field.name: field.type for field in fields(Config)}
 
 
 def _parse(name: str, text: str) -> object:
     kind = _types()[name]
-    if kind == "bool":
+    if kind is bool:
         if text.lower() not in ("true", "false", "1", "0"):
             raise ConfigError(f"{_variable(name)} is {text!r}; set true or false.")
         return text.lower() in ("true", "1")
-    if kind == "int":
+    if kind is int:
         if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
             raise ConfigError(f"{_variable(name)} is {text!r}; set a whole number, 0 or more.")
         if name in NEEDED and not int(text):
@@ -414,7 +414,7 @@ def _parse(name: str, text: str) -> object:
     if name == "anonymous_jobs":
         return _anonymous(text)
     _check_address(name, text)
-    return Path(text) if kind == "Path" else text
+    return Path(text) if kind is Path else text
 
 
 def _anonymous(text: str) -> str:
