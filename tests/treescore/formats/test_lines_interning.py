@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +14,7 @@ from treescore.core.jit import forced
 from treescore.core.registry import make_format
 from treescore.core.text import DEFAULT_LIMITS
 from treescore.core.trees import Vocabulary
-from treescore.formats.shared.lines import _LINES_CUT, numbered_fields, tabs_of
+from treescore.formats.shared.lines import _LINES_CUT, numbered_fields, tabs_of, without_spaces
 
 COLUMNS = 3
 
@@ -109,3 +111,8 @@ def test_trees_are_read_as_they_were_built(trees: list[tuple[str, object]], spac
             )
         )
     assert found == rows
+
+
+@given(st.text(st.sampled_from("aé語ش\u0301\u200b\n\t \u00a0\u1680\u2009\u202f\u3000\u2028"), max_size=6))
+def test_only_characters_of_the_category_zs_are_removed(form):
+    assert without_spaces(form) == "".join(each for each in form if unicodedata.category(each) != "Zs")

@@ -265,7 +265,7 @@ def short(string: str, length: int = 60) -> str:
 
 def without_spaces(form: str) -> str:
     """Remove characters of Unicode category Zs from a form."""
-    if form.isascii():
+    if form.isascii() or form.isprintable():  # of Zs only U+0020 is printable
         return form.replace(" ", "")
     return "".join(character for character in form if unicodedata.category(character) != "Zs")
 
