@@ -6,6 +6,8 @@
 `AsyncClient` has the same methods, to be awaited.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import Any, Self

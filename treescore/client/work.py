@@ -1,5 +1,7 @@
 """What the methods of resources do; and those that send texts or documents."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, TypeVar, Unpack
