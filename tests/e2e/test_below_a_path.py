@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -11,13 +13,14 @@ import httpx
 import orjson
 import pytest
 
+from service.commands.processes import views_command
 from tests.contract.stage import ADMIN
-from tests.fixtures.api_process import api
+from tests.fixtures.api_process import ApiProcess, api
 from tests.fixtures.contexts import work_of
 from tests.fixtures.proxies import proxy
 from tests.fixtures.requests import DEPENDENCIES
 from tests.fixtures.servers import Valkey
-from tests.fixtures.service_process import PATIENCE
+from tests.fixtures.service_process import PATIENCE, ROOT
 from tests.service.pages.reading import BROWSER, Page
 from treescore.client import Client
 
@@ -30,7 +33,7 @@ PUBLIC = {"TREESCORE_PUBLIC_URL": f"https://scores.example.org{PREFIX}"}
 TAKEN_OFF = {
     "proxy_pass http://treescore;": "proxy_pass http://treescore/;",
     "location / {": f"location {PREFIX}/ {{",
-    "location = /metrics": f"location = {PREFIX}/metrics",
+    "location /metrics {": f"location {PREFIX}/metrics {{",
     'X-Forwarded-Prefix "";': f"X-Forwarded-Prefix {PREFIX};",
 }
 """What nginx is told where it takes the path off."""
@@ -43,6 +46,7 @@ def test_everything_is_found_below_the_path(way: str, tmp_path: Path, valkey: Va
     given = {"TREESCORE_TRUSTED_PROXIES": "1", "TREESCORE_ADMIN_TOKEN": ADMIN, **given}
     with ExitStack() as stack:
         served = stack.enter_context(api(tmp_path, valkey.url, **given))
+        stack.enter_context(views(served))
         port = stack.enter_context(proxy(name, tmp_path, [f"127.0.0.1:{served.port}"] * 2, **changes))
         site = f"http://127.0.0.1:{port}{PREFIX}"
         with Client(site, ADMIN) as client:
@@ -59,6 +63,15 @@ def test_everything_is_found_below_the_path(way: str, tmp_path: Path, valkey: Va
             assert orjson.loads(forged.content)["type"] == f"{PREFIX}/problems/not-found"
             assert not browser.get("/metrics").is_success
         assert httpx.get(f"{served.address}/readyz").is_success
+
+
+@contextmanager
+def views(served: ApiProcess) -> Iterator[None]:
+    """The process that makes what pages show of sentences."""
+    environment = {**os.environ, **served.variables}
+    with subprocess.Popen(views_command(), cwd=ROOT, env=environment, stderr=served.log) as process:
+        yield
+        process.terminate()
 
 
 def reached(browser: httpx.Client, *first: str) -> Iterator[str]:
