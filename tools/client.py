@@ -50,7 +50,7 @@ NOUNS = {
 }
 ALL = ("client", "jobs", "benchmarks", "tokens", "webhooks")
 """Nouns that are not about one thing."""
-WRITTEN = ("jobs", "benchmark", "submission")
+WRITTEN = ("jobs", "benchmarks", "benchmark", "submission")
 """Nouns of which some methods are written by hand."""
 METHODS = """
 client.events               list_events
@@ -143,61 +143,6 @@ SENDING = {
     ),
 }  # fmt: skip
 """Each method that sends a document with its operation, the members of the document, and what it does."""
-REFUSED = "ClientError: the service refuses it, it fails, or the time is over."
-WORK = {
-    "benchmarks.create": (
-        "create_benchmark", "get_benchmark", "settings: Mapping[str, Json], gold: Mapping[str, Texts]", "", "gold",
-        """Create a benchmark.
-
-        Args:
-            settings: `id`, `title`, `format`, `metrics` and what else the request of the contract has, without gold.
-            gold: the text of each part, by the part's name.
-            how: it is sent.
-
-        Raises:
-            ClientError: the service refuses it, the gold cannot be used, or the time is over.
-        """,
-    ),
-    "benchmark.submit": (
-        "submit", "get_submission", "outputs: Mapping[str, Texts]", "name notes links run_of team role", "outputs",
-        f"""Submit outputs.
-
-        Args:
-            outputs: path, text, bytes or open file of each part, by the part's name; a mapping of them for formats of
-                several texts.
-            name: of the submission.
-            notes: anything to keep beside it.
-            links: addresses of its `paper`, `code` and `model`, which begin with https://.
-            run_of: name of the system of which this is a further training run.
-            team: for which an organiser submits.
-            role: `baseline` for an organiser's baseline.
-            how: it is sent.
-
-        Raises:
-            {REFUSED}
-        """,
-    ),
-    "benchmark.revise": (
-        "create_revision", "get_revision", "settings: Mapping[str, Json], gold: Mapping[str, Texts] | None = None", "",
-        "gold or None",
-        f"""Revise gold or rules; all submissions are scored again.
-
-        Args:
-            settings: `reason`, `dry_run` and what else the request of the contract has, without gold.
-            gold: the new text of each part that changes.
-            how: it is sent.
-
-        Raises:
-            {REFUSED}
-        """,
-    ),
-    "submission.retry": (
-        "retry_submission", "get_submission", "", "", "",
-        "Score a submission again that the service failed to score.",
-    ),
-}  # fmt: skip
-"""Each method that sends work: its operation, the one that reads the work, what is given by place, the members of the
-document that are named, the texts, and what it does."""
 NAMES = {"limit": "page", "format": "form", "token_id": "token", "series_id": "series", "problem": "name"}
 """Parameters that callers name otherwise."""
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
@@ -478,25 +423,6 @@ def sending(contract: Contract, noun: str) -> Iterator[str]:
         yield f'        return await self._read({document}, "{operation}", {values}json={body})\n\n'
 
 
-def work(contract: Contract, noun: str) -> Iterator[str]:
-    """Yield the methods of a noun that send work."""
-    for name, (operation, reads, given, members, texts, words) in WORK.items():
-        if not name.startswith(f"{noun}."):
-            continue
-        schema = contract.body(operation)["properties"] if members else {}
-        listed = members.split()
-        named = [f"{each}: {sent_hint(contract, contract.first(schema[each]))} | None = None" for each in listed]
-        signature = ", ".join(["self", *filter(None, [given, "*" * bool(named), *named]), "**how: Unpack[Sending]"])
-        kind = f"documents.{(contract.answer(reads) or {})['$ref'].rpartition('/')[2]}"
-        yield f"    @method\n    async def {name.partition('.')[2]}({signature}) -> {kind}:\n"
-        yield f'        """{words}"""\n'
-        values = "" if noun in ALL else ", self.id"
-        document = f"given_members({', '.join(f'{each}={each}' for each in listed)})" if members else "dict(settings)"
-        sent = f", json={document}, texts={texts}" if texts else ""
-        number = ', name="number"' if reads == "get_revision" else ""
-        yield f'        return await self._work({kind}, "{operation}", "{reads}", how{values}{sent}{number})\n\n'
-
-
 def sent_hint(contract: Contract, schema: Json) -> str:
     """Return the type of what is sent as this schema says."""
     kinds = schema.get("type", "string")
@@ -511,13 +437,13 @@ def resources(contract: Contract) -> Iterator[str]:
     yield HEAD.format(
         "What people do with the service, by what it is about: jobs, benchmarks, submissions, comparisons."
     )
-    yield "from collections.abc import AsyncIterator, Mapping, Sequence\nfrom typing import Any, Unpack\n\n"
+    yield "from collections.abc import AsyncIterator, Mapping, Sequence\nfrom typing import Any\n\n"
     yield "from treescore.client import documents\n"
-    yield "from treescore.client.answers import Document, Target\nfrom treescore.client.requests import Texts, Watch\n"
+    yield "from treescore.client.answers import Document, Target\nfrom treescore.client.requests import Watch\n"
     yield "from treescore.client.session import Awaiting, Blocking, method\n"
     yield "from treescore.client.work import (\n"
-    yield "    BenchmarkWork, JobsWork, Resource, Sending, SubmissionWork, Thing, given_members, id_of,\n)\n"
-    yield "from treescore.core.params import Json\n\n\n"
+    yield "    BenchmarksWork, BenchmarkWork, JobsWork, Resource, SubmissionWork, Thing, given_members, id_of,\n)\n"
+    yield "\n\n"
     rows = [line.split() for line in METHODS.split("\n") if line]
     for noun, (kind, words) in NOUNS.items():
         own = f"{kind}Work" if noun in WRITTEN else "Resource" if noun in ALL else "Thing"
@@ -526,7 +452,6 @@ def resources(contract: Contract) -> Iterator[str]:
             if name.startswith(f"{noun}."):
                 yield from Method(contract, noun, name.partition(".")[2], operation, places).lines()
         yield from sending(contract, noun)
-        yield from work(contract, noun)
     for way, start in (("Blocking", ""), ("Awaiting", "Async")):
         for noun, (kind, words) in NOUNS.items():
             if noun != "client":

@@ -4,23 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any
 
 from treescore.client import documents
 from treescore.client.answers import Document, Target
-from treescore.client.requests import Texts, Watch
+from treescore.client.requests import Watch
 from treescore.client.session import Awaiting, Blocking, method
 from treescore.client.work import (
+    BenchmarksWork,
     BenchmarkWork,
     JobsWork,
     Resource,
-    Sending,
     SubmissionWork,
     Thing,
     given_members,
     id_of,
 )
-from treescore.core.params import Json
 
 
 class ServiceMethods(Resource):
@@ -192,7 +191,7 @@ class JobMethods(Thing):
         await self._answer("delete_job", self.id)
 
 
-class BenchmarksMethods(Resource):
+class BenchmarksMethods(BenchmarksWork):
     """Benchmarks of the service."""
 
     @method
@@ -210,24 +209,6 @@ class BenchmarksMethods(Resource):
         """Make a team of the benchmark that an invite is for, by its secret; the team's token is shown once."""
         return await self._read(
             documents.JoinedTeam, "join", json=given_members(invite=invite, id=team, name=name, contact=contact)
-        )
-
-    @method
-    async def create(
-        self, settings: Mapping[str, Json], gold: Mapping[str, Texts], **how: Unpack[Sending]
-    ) -> documents.Benchmark:
-        """Create a benchmark.
-
-        Args:
-            settings: `id`, `title`, `format`, `metrics` and what else the request of the contract has, without gold.
-            gold: the text of each part, by the part's name.
-            how: it is sent.
-
-        Raises:
-            ClientError: the service refuses it, the gold cannot be used, or the time is over.
-        """
-        return await self._work(
-            documents.Benchmark, "create_benchmark", "get_benchmark", how, json=dict(settings), texts=gold
         )
 
 
@@ -460,70 +441,6 @@ class BenchmarkMethods(BenchmarkWork):
             json=given_members(expires_at=expires_at, teams_at_most=teams_at_most),
         )
 
-    @method
-    async def submit(
-        self,
-        outputs: Mapping[str, Texts],
-        *,
-        name: str | None = None,
-        notes: str | None = None,
-        links: Mapping[str, Any] | None = None,
-        run_of: str | None = None,
-        team: str | None = None,
-        role: str | None = None,
-        **how: Unpack[Sending],
-    ) -> documents.Submission:
-        """Submit outputs.
-
-        Args:
-            outputs: path, text, bytes or open file of each part, by the part's name; a mapping of them for formats of
-                several texts.
-            name: of the submission.
-            notes: anything to keep beside it.
-            links: addresses of its `paper`, `code` and `model`, which begin with https://.
-            run_of: name of the system of which this is a further training run.
-            team: for which an organiser submits.
-            role: `baseline` for an organiser's baseline.
-            how: it is sent.
-
-        Raises:
-            ClientError: the service refuses it, it fails, or the time is over.
-        """
-        return await self._work(
-            documents.Submission,
-            "submit",
-            "get_submission",
-            how,
-            self.id,
-            json=given_members(name=name, notes=notes, links=links, run_of=run_of, team=team, role=role),
-            texts=outputs,
-        )
-
-    @method
-    async def revise(
-        self, settings: Mapping[str, Json], gold: Mapping[str, Texts] | None = None, **how: Unpack[Sending]
-    ) -> documents.Revision:
-        """Revise gold or rules; all submissions are scored again.
-
-        Args:
-            settings: `reason`, `dry_run` and what else the request of the contract has, without gold.
-            gold: the new text of each part that changes.
-            how: it is sent.
-
-        Raises:
-            ClientError: the service refuses it, it fails, or the time is over.
-        """
-        return await self._work(
-            documents.Revision,
-            "create_revision",
-            "get_revision",
-            how,
-            self.id,
-            json=dict(settings),
-            texts=gold or None,
-            name="number",
-        )
-
 
 class SubmissionMethods(SubmissionWork):
     """One submission."""
@@ -634,11 +551,6 @@ class SubmissionMethods(SubmissionWork):
             self.id,
             json=given_members(name=name, notes=notes, links=links, chosen=chosen),
         )
-
-    @method
-    async def retry(self, **how: Unpack[Sending]) -> documents.Submission:
-        """Score a submission again that the service failed to score."""
-        return await self._work(documents.Submission, "retry_submission", "get_submission", how, self.id)
 
 
 class ComparisonMethods(Thing):

@@ -201,6 +201,27 @@ class JobsWork(Resource):
         return await self._work(documents.Job, "submit_job", "get_job", how, json=meta, texts=texts)
 
 
+class BenchmarksWork(Resource):
+    """Benchmarks of the service."""
+
+    @method
+    async def create(
+        self, settings: Mapping[str, Json], gold: Mapping[str, Texts], **how: Unpack[Sending]
+    ) -> documents.Benchmark:
+        """Create a benchmark.
+
+        Args:
+            settings: `id`, `title`, `format`, `metrics` and what else the request of the contract has, without gold.
+            gold: the text of each part, by the part's name.
+            how: it is sent.
+
+        Raises:
+            ClientError: the service refuses it, the gold cannot be used, or the time is over.
+        """
+        sent: dict[str, Any] = {"json": dict(settings), "texts": gold}
+        return await self._work(documents.Benchmark, "create_benchmark", "get_benchmark", how, **sent)
+
+
 class BenchmarkWork(Thing):
     """One benchmark."""
 
@@ -219,6 +240,39 @@ class BenchmarkWork(Thing):
             etag = (await self._answer("get_benchmark", self.id)).etag
         call = {"json": dict(changes), "headers": {"If-Match": etag}}
         return await self._read(documents.Benchmark, "patch_benchmark", self.id, **call)
+
+    @method
+    async def submit(
+        self,
+        outputs: Mapping[str, Texts],
+        *,
+        name: str | None = None,
+        notes: str | None = None,
+        links: Mapping[str, str] | None = None,
+        run_of: str | None = None,
+        team: str | None = None,
+        role: str | None = None,
+        **how: Unpack[Sending],
+    ) -> documents.Submission:
+        """Submit outputs.
+
+        Args:
+            outputs: path, text, bytes or open file of each part, by the part's name; a mapping of them for formats of
+                several texts.
+            name: of the submission.
+            notes: anything to keep beside it.
+            links: addresses of its `paper`, `code` and `model`, which begin with https://.
+            run_of: name of the system of which this is a further training run.
+            team: for which an organiser submits.
+            role: `baseline` for an organiser's baseline.
+            how: it is sent.
+
+        Raises:
+            ClientError: the service refuses it, it fails, or the time is over.
+        """
+        meta = given_members(name=name, notes=notes, links=links, run_of=run_of, team=team, role=role)
+        sent: dict[str, Any] = {"json": meta, "texts": outputs}
+        return await self._work(documents.Submission, "submit", "get_submission", how, self.id, **sent)
 
     @method
     async def validate(
@@ -274,6 +328,23 @@ class BenchmarkWork(Thing):
         request = {"teams": [dict(team) for team in teams]}
         return await self._read(documents.NewTeams, "create_team", self.id, json=request)
 
+    @method
+    async def revise(
+        self, settings: Mapping[str, Json], gold: Mapping[str, Texts] | None = None, **how: Unpack[Sending]
+    ) -> documents.Revision:
+        """Revise gold or rules; all submissions are scored again.
+
+        Args:
+            settings: `reason`, `dry_run` and what else the request of the contract has, without gold.
+            gold: the new text of each part that changes.
+            how: it is sent.
+
+        Raises:
+            ClientError: the service refuses it, the gold cannot be used, or the time is over.
+        """
+        sent: dict[str, Any] = {"json": dict(settings), "texts": gold or None, "name": "number"}
+        return await self._work(documents.Revision, "create_revision", "get_revision", how, self.id, **sent)
+
 
 class SubmissionWork(Thing):
     """One submission."""
@@ -283,3 +354,8 @@ class SubmissionWork(Thing):
         """Take the submission off the board, or put it back."""
         changes = {"withdrawn": withdrawn}
         return await self._read(documents.Submission, "patch_submission", self.id, json=changes)
+
+    @method
+    async def retry(self, **how: Unpack[Sending]) -> documents.Submission:
+        """Score a submission again that the service failed to score."""
+        return await self._work(documents.Submission, "retry_submission", "get_submission", how, self.id)
