@@ -30,7 +30,7 @@ from service.contract.derive import Page
 from service.errors import NotFound
 from service.requests import Query
 from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
-from service.usecases import events
+from service.usecases import events, tokens
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.submissions import fitting
 
@@ -394,7 +394,7 @@ def create_token(caller: Caller) -> Response:
 
     The secret of the token is shown only in this answer; the service keeps a hash.
     """
-    token = teams.create_token(calls.context(), caller, calls.body(TokenRequest))
+    token = tokens.create_token(calls.context(), caller, calls.body(TokenRequest))
     return answers.secret(token, f"/v1/tokens/{token['id']}")
 
 
@@ -405,7 +405,7 @@ def list_tokens(caller: Caller, query: PageQuery) -> Response:
 
     The list does not show their secrets.
     """
-    return answers.unstored(answers.page(teams.list_tokens(calls.context(), caller, query)))
+    return answers.unstored(answers.page(tokens.list_tokens(calls.context(), caller, query)))
 
 
 @token_blueprint.delete("/<token_id>")
@@ -415,7 +415,7 @@ def revoke_token(caller: Caller, token_id: str) -> Response:
 
     The token is invalid at once.
     """
-    teams.revoke_token(calls.context(), caller, token_id)
+    tokens.revoke_token(calls.context(), caller, token_id)
     return answers.nothing()
 
 

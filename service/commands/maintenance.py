@@ -30,7 +30,8 @@ from service.store.database import Schema, SchemaState, Store, file_of_url, requ
 from service.store.tokens import Token
 from service.team_table import load_teams, tokens_csv
 from service.usecases import checks, retention
-from service.usecases.benchmarks import teams as team_work
+from service.usecases import tokens as token_work
+from service.usecases.benchmarks.teams import create_teams
 from service.usecases.checks import Finding, Level, worst
 from service.usecases.retention import Scope, back_up, back_up_first
 from service.usecases.runs import moment
@@ -344,7 +345,7 @@ def list_tokens(data_dir: Path | None, *, only_valid: bool, as_json: bool) -> No
     """List all tokens, newest first. Secrets are not stored and cannot be shown."""
     with _store(data_dir) as context:
         now = context.now()
-        rows = [each for each in team_work.list_every_token(context) if not only_valid or _state(each, now) == "valid"]
+        rows = [each for each in token_work.list_every_token(context) if not only_valid or _state(each, now) == "valid"]
     documents = [_document(each, now) for each in rows]
     lines = [f"{each.id}  {_state(each, now):<8} {each.scopes:<12} {owner(each)}" for each in rows]
     show_document({"tokens": documents}, lines or ["The store has no tokens."], as_json=as_json)
@@ -379,10 +380,10 @@ def create(
         if benchmark is not None and team is not None:
             if expires_at is not None and expires_at <= context.now():
                 raise click.UsageError("--expires must be a time in the future.")
-            made = team_work.create_team_token(context, benchmark, team, name, expires_at)
+            made = token_work.create_team_token(context, benchmark, team, name, expires_at)
         else:
             asked = TokenRequest(scopes=_scopes(scopes or ""), expires_at=expires_at, name=name)
-            created = team_work.create_token(context, team_work.OPERATOR, asked)
+            created = token_work.create_token(context, token_work.OPERATOR, asked)
             made = str(created["id"]), str(created["token"])
     _show_secret(made, as_json=as_json)
 
@@ -393,7 +394,7 @@ def create(
 def revoke(token_id: str, data_dir: Path | None, *, as_json: bool) -> None:
     """Revoke the token with this ID: the next request with it is refused."""
     with _store(data_dir) as context:
-        team_work.revoke_token(context, team_work.OPERATOR, token_id)
+        token_work.revoke_token(context, token_work.OPERATOR, token_id)
     show_document({"id": token_id, "revoked": True}, [f"Revoked {token_id}."], as_json=as_json)
 
 
@@ -403,7 +404,7 @@ def revoke(token_id: str, data_dir: Path | None, *, as_json: bool) -> None:
 def rotate(token_id: str, data_dir: Path | None, *, as_json: bool) -> None:
     """Revoke the token with this ID, and create one with the same rights; print its secret, once."""
     with _store(data_dir) as context:
-        made = team_work.rotate_as_operator(context, token_id)
+        made = token_work.rotate_as_operator(context, token_id)
     _show_secret(made, as_json=as_json)
 
 
@@ -439,7 +440,7 @@ def _state(row: Token, now: datetime) -> str:
 
 
 def _document(row: Token, now: datetime) -> dict[str, object]:
-    return {**team_work.token_document(row), "state": _state(row, now)}
+    return {**token_work.token_document(row), "state": _state(row, now)}
 
 
 @click.command()
@@ -465,9 +466,7 @@ def teams(benchmark: str, table: BinaryIO, data_dir: Path | None, *, as_json: bo
 
 def _made(context: Context, benchmark: str, body: bytes) -> Sequence[dict[str, object]]:
     try:
-        return team_work.create_teams(
-            context, team_work.OPERATOR, benchmark, load_teams(body, context.config.max_problems)
-        )
+        return create_teams(context, token_work.OPERATOR, benchmark, load_teams(body, context.config.max_problems))
     except ServiceError as error:
         more = error.total - len(error.problems)
         lines = [*map(_line, error.problems), *([f"and {more} more"] if more > 0 else [])]

@@ -21,9 +21,10 @@ from service.store import archive, benchmarks, runs, tokens, upkeep
 from service.store.archive import ArchiveError, Manifest, migrate
 from service.store.database import SchemaState, Store, file_of, is_released, schema_of, schema_versions
 from service.usecases import access, events
-from service.usecases.benchmarks.teams import OPERATOR, erase_team
+from service.usecases.benchmarks.teams import erase_team
 from service.usecases.runs import moment
 from service.usecases.scoring import gold
+from service.usecases.tokens import OPERATOR
 from treescore.core.version import __version__
 
 OWNER_ONLY = 0o600

@@ -15,7 +15,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from service.contract.access import TokenRequest
-from service.usecases.benchmarks.teams import create_token
+from service.usecases.tokens import create_token
 from tests.contract.shared_task import BENCHMARK, SharedTask
 from tests.contract.stage import Stage
 from tests.fixtures.contexts import ORGANISER

@@ -13,9 +13,9 @@ from service.contract.access import EventsQuery, TokenRequest
 from service.errors import Forbidden, NotFound
 from service.requests import EVENT_KINDS
 from service.usecases.benchmarks import teams
-from service.usecases.benchmarks.teams import create_token, revoke_token
 from service.usecases.events import list_events, record_event
 from service.usecases.submissions import submissions
+from service.usecases.tokens import create_token, revoke_token
 from tests.fixtures.contexts import ORGANISER, SCORER, give_up
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT, SLUG, WRONG
 

@@ -25,7 +25,6 @@ from service.store import events as store
 from service.usecases import events
 from service.usecases.access import authenticate
 from service.usecases.benchmarks import teams
-from service.usecases.benchmarks.teams import create_token, revoke_token
 from service.usecases.events import (
     DELIVERIES_IN_A_ROW,
     DELIVERY_ATTEMPTS,
@@ -39,6 +38,7 @@ from service.usecases.events import (
     record_event,
     signature,
 )
+from service.usecases.tokens import create_token, revoke_token
 from tests.fixtures.contexts import ORGANISER, later, with_config
 from tests.fixtures.processes import log_lines
 from tests.fixtures.tasks import OTHER_WORDS, SLUG, once

@@ -15,8 +15,8 @@ from service.context import Context
 from service.contract.access import TokenRequest
 from service.queue import BULK, LIVE, Queue
 from service.store import runs
-from service.usecases.benchmarks.teams import create_token
 from service.usecases.status import private_metrics_text
+from service.usecases.tokens import create_token
 from tests.fixtures.contexts import ADMIN_TOKEN, ORGANISER, busy_worker, later
 from tests.fixtures.service_process import free_port
 from workers.worker import Worker

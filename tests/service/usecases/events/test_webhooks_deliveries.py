@@ -11,7 +11,6 @@ from service.errors import Conflict, Forbidden, NotFound
 from service.store import events as store
 from service.usecases import events
 from service.usecases.access import authenticate
-from service.usecases.benchmarks.teams import create_token
 from service.usecases.events import (
     DELIVERY_ATTEMPTS,
     DELIVERY_PAUSES,
@@ -26,6 +25,7 @@ from service.usecases.events import (
     send_test,
     signature,
 )
+from service.usecases.tokens import create_token
 from tests.fixtures.contexts import ORGANISER, later
 from tests.fixtures.tasks import OTHER_WORDS, WRONG
 from tests.service.usecases.test_events_webhooks import Receiver, deliver_all, hook, organiser, receiver

@@ -1,0 +1,134 @@
+"""Create, list and revoke tokens that belong to no team; and those in the hands of the operator.
+
+The operator works in the store also while the service is down.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection
+
+from service.caller import Caller, new_id, new_token, token_hash
+from service.context import Context
+from service.contract import access, common
+from service.errors import NotFound, invalid
+from service.store import benchmarks, tokens
+from service.store.tokens import Token
+from service.usecases.access import benchmark_of, storable, unknown_team
+from service.usecases.benchmarks.teams import TEAM_SCOPES
+from service.usecases.events import record_event
+from service.usecases.runs import Page, moment, page_of
+
+
+def create_token(context: Context, caller: Caller, request: access.TokenRequest) -> dict[str, object]:
+    """Create a token. Only this answer has its text.
+
+    Raises:
+        Unprocessable: it would expire in the past.
+    """
+    caller.require("organise")
+    now = context.now()
+    if request.expires_at is not None and request.expires_at <= now:
+        raise invalid("past-moment", "/expires_at", "This must be a time in the future.")
+    text, token_id = new_token(), new_id("tok", now)
+    scopes = " ".join(sorted(set(request.scopes)))
+    expires_at = None if request.expires_at is None else request.expires_at.astimezone(UTC)
+    token = Token(token_id, token_hash(text), scopes, request.name, now, expires_at=expires_at)
+    with context.store.write() as db:
+        tokens.add(db, token)
+        record_event(db, context, "token.created", None, actor=caller.owner, subject=token_id)
+    return {**token_document(token), "token": text}
+
+
+def list_tokens(context: Context, caller: Caller, query: common.PageQuery) -> Page:
+    """List all tokens, newest first, without their texts."""
+    caller.require("organise")
+    with context.store.read() as db:
+        rows = tokens.listing(db, query.cursor, query.limit + 1)
+    return page_of(rows, query.limit, token_document)
+
+
+def revoke_token(context: Context, caller: Caller, token_id: str) -> None:
+    """Revoke a token.
+
+    Raises:
+        NotFound: no valid token has this id.
+    """
+    caller.require("organise")
+    with context.store.write() as db:
+        if not tokens.revoke(db, token_id, context.now()):
+            raise NotFound(f"Unknown or revoked token {token_id}.")
+        record_event(db, context, "token.revoked", None, actor=caller.owner, subject=token_id)
+
+
+def token_document(row: Token) -> dict[str, object]:
+    """Show a token without its secret."""
+    return {
+        "id": row.id,
+        "name": row.name,
+        "scopes": row.scopes.split(),
+        "benchmark": row.benchmark_id,
+        "team": row.team_id,
+        "created_at": moment(row.created_at),
+        "expires_at": moment(row.expires_at),
+        "last_used_at": moment(row.last_used_at),
+        "revoked_at": moment(row.revoked_at),
+    }
+
+
+OPERATOR = Caller("operator", frozenset({"organise"}))
+"""The actor of the events that the commands record."""
+
+
+def list_every_token(context: Context) -> Sequence[Token]:
+    """List all tokens, newest first, without their secrets."""
+    with context.store.read() as db:
+        return tokens.every(db)
+
+
+def create_team_token(
+    context: Context, slug: str, team_id: str, name: str | None, expires_at: datetime | None
+) -> tuple[str, str]:
+    """Create a further token of a team; return its id and its secret.
+
+    Raises:
+        NotFound: the benchmark or the team does not exist.
+        Gone: the benchmark was deleted.
+    """
+    with context.store.write() as db:
+        benchmark_of(db, slug)
+        team = benchmarks.get_team(db, slug, team_id) if storable(team_id) else None
+        if team is None or team.erased_at is not None:
+            raise NotFound(unknown_team(db, slug, team_id))
+        return _add_token(db, context, TEAM_SCOPES, name, slug, team_id, expires_at)
+
+
+def rotate_as_operator(context: Context, token_id: str) -> tuple[str, str]:
+    """Replace a token by a new one with the same rights; return the new id and secret.
+
+    Raises:
+        NotFound: no valid token has this id.
+    """
+    now = context.now()
+    with context.store.write() as db:
+        old = tokens.by_id(db, token_id)
+        if old is None or not tokens.revoke(db, token_id, now):
+            raise NotFound(f"Unknown or revoked token {token_id}.")
+        record_event(db, context, "token.revoked", old.benchmark_id, actor=OPERATOR.owner, subject=token_id)
+        return _add_token(db, context, old.scopes, old.name, old.benchmark_id, old.team_id, old.expires_at)
+
+
+def _add_token(
+    db: Connection,
+    context: Context,
+    scopes: str,
+    name: str | None,
+    slug: str | None,
+    team_id: str | None,
+    expires_at: datetime | None,
+) -> tuple[str, str]:
+    now = context.now()
+    secret, token_id = new_token(), new_id("tok", now)
+    tokens.add(db, Token(token_id, token_hash(secret), scopes, name, now, team_id, slug, expires_at))
+    record_event(db, context, "token.created", slug, actor=OPERATOR.owner, team_id=team_id, subject=token_id)
+    return token_id, secret
