@@ -1,12 +1,12 @@
-"""Make a shared task that costs what CoNLL 2018 costs: 26 teams, 78 treebanks of many languages, raw text.
+"""Make a shared task like that of CoNLL 2018: 26 teams, 78 treebanks of many languages, raw text.
 
     python benchmarks/likeness.py [FOLDER] [--teams 26] [--parts 78]
 
-The outputs of the task cannot be shipped, and one English text repeated costs 1.6 times less a word. So each part is
-made from English EWT and eight outputs for it, or from generated trees where they are absent: its letters are written
-in a script of its own, one for one, its blocks of sentences are drawn and joined, some nouns get suffixes, and some
-pairs of words are multiword tokens. Each team spoils one of the eight outputs until its LAS is the team's, and cuts
-some words otherwise. Everything is drawn with a fixed seed.
+The outputs of the task cannot be shipped, and one English text repeated costs less a word than they do. So each part
+is made from English EWT and eight outputs for it, or from generated trees where they are absent: its letters are
+written in a script of its own, one for one, its blocks of sentences are drawn and joined, some nouns get suffixes, and
+some pairs of words are multiword tokens. Each team spoils one of the eight outputs until its LAS is the team's, and
+cuts some words otherwise. Everything is drawn with a fixed seed.
 
 FOLDER is filled as the archive of the task is laid out; then what is known of the task stands beside what was made.
 `conll2018.py` has the likeness scored, and measures what a word costs.
