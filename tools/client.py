@@ -35,7 +35,7 @@ PROBLEMS = {
 """Classes of problems that are not called as their types."""
 BASES = {"Job": "JobDocument", "Comparisons": "ComparisonsDocument"}
 """Documents that can do more than show their members."""
-OWN = {*dir(Mapping), "views", "of", "document", "answer", "etag", "rate_limit"}
+OWN = {*dir(Mapping), "views", "of", "document", "answer", "etag"}
 """Names that every document has: such members are read as items."""
 NOUNS = {
     "client": ("Service", "The service itself."),

@@ -15,11 +15,11 @@ from typing import Any, Self
 import httpx
 
 from treescore.client import documents
-from treescore.client.answers import Answer, Document, RateLimit, Target
+from treescore.client.answers import Answer, Document, Target
 from treescore.client.errors import ClientError, RefusedError, RequestError, UnavailableError, problem_lines
-from treescore.client.requests import OPERATIONS, Operation, Progress, Texts, Watch, operation_of
+from treescore.client.requests import OPERATIONS, Operation, Progress, Texts, Watch
 from treescore.client.resources import AsyncService, Service
-from treescore.client.session import UNFINISHED, Backoff, Call, Session, method, open_http
+from treescore.client.session import UNFINISHED, Backoff, Session, method, open_http
 from treescore.client.work import Resource
 from treescore.core.params import Json
 from treescore.core.text import HEAD_BYTES
@@ -36,7 +36,6 @@ __all__ = [
     "Document",
     "Operation",
     "Progress",
-    "RateLimit",
     "RefusedError",
     "RequestError",
     "UnavailableError",
@@ -73,11 +72,6 @@ class ClientMethods(Resource):
         """The address of the service."""
         return self._session.url
 
-    def _at(self, method: str, path: str, seconds: float | None = None, **more: Any) -> Call:
-        """Return the call of an address."""
-        verb = method.upper()  # as it is sent
-        return Call(self._session, verb, path, self._session.end(seconds), operation_of(verb, path), **more)
-
     @method
     async def call(
         self,
@@ -110,59 +104,6 @@ class ClientMethods(Resource):
         """
         sent = {"headers": headers or {}, "json": json, "texts": texts, "watch": progress, "target": to}
         return await self._session.call(operation, path, query=query, seconds=seconds, **sent).exchange()
-
-    @method
-    async def send(
-        self,
-        method: str,
-        path: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-        json: Json | None = None,
-        form: Mapping[str, Texts] | None = None,
-        progress: Watch | None = None,
-        seconds: float | None = None,
-    ) -> Answer:
-        """Send a request to an address of the service, also one that this client does not know.
-
-        Args:
-            method: of HTTP.
-            path: below the URL, perhaps with a query.
-            headers: of this request.
-            json: the body, or the form's field `meta`.
-            form: texts to send, by their names in the form.
-            progress: called with the bytes that are sent.
-            seconds: time for it.
-
-        Raises:
-            ClientError: the service refuses the request or does not answer.
-        """
-        more = {"headers": headers or {}, "json": json, "texts": form, "watch": progress, "fresh": True}
-        return await self._at(method, path, seconds, **more).exchange()
-
-    @method
-    async def get(self, path: str) -> Document:
-        """Return the document at an address."""
-        return Document.of(await self._at("GET", path).exchange())
-
-    @method
-    async def post(self, path: str, document: Mapping[str, Json]) -> Document:
-        """Send a document to an address; return the answer."""
-        return Document.of(await self._at("POST", path, json=dict(document)).exchange())
-
-    @method
-    async def wait(self, path: str, progress: Watch | None = None, *, seconds: float | None = None) -> Document:
-        """Return a submission, comparison or job once it has finished, also one that failed.
-
-        Args:
-            path: its address.
-            progress: called with each state on the way.
-            seconds: time for it.
-
-        Raises:
-            ClientError: also where the time is over before.
-        """
-        return Document.of(await self._at("GET", path, seconds, watch=progress).wait())
 
     @method
     async def contract(self) -> Document:

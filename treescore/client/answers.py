@@ -45,21 +45,6 @@ _HTML = re.compile(rb"\s*<(!doctype html|html|head|body)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class RateLimit:
-    """What is left of the caller's quota, as the answer to a submission tells.
-
-    Attributes:
-        limit: requests allowed; None where the service does not tell.
-        remaining: of them.
-        reset: seconds until all are allowed again.
-    """
-
-    limit: int | None
-    remaining: int | None
-    reset: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer of the service.
 
@@ -111,13 +96,6 @@ class Answer:
             return None
         reset = self.headers.get("RateLimit-Reset", "")
         return float(reset) if self.status == 429 and _is_number(reset) else None
-
-    @property
-    def rate_limit(self) -> RateLimit | None:
-        """What is left of the quota; None where the answer does not tell."""
-        texts = [self.headers.get(f"RateLimit-{name}", "") for name in ("Limit", "Remaining", "Reset")]
-        limit, remaining, reset = (int(text) if _is_number(text) else None for text in texts)
-        return None if limit is None and remaining is None else RateLimit(limit, remaining, reset)
 
     def document(self) -> dict[str, Json]:
         """Return the JSON object of the body.
@@ -293,7 +271,6 @@ class Document(Mapping[str, Any]):
         document: the object as it came.
         answer: that brought it; None for a document inside another one.
         etag: its validator, to change it (`If-Match`); empty for a document inside another one.
-        rate_limit: what is left of the caller's quota, where the answer tells it.
     """
 
     __slots__ = ("answer", "document")
@@ -315,11 +292,6 @@ class Document(Mapping[str, Any]):
     def etag(self) -> str:
         """Its validator."""
         return "" if self.answer is None else self.answer.etag
-
-    @property
-    def rate_limit(self) -> RateLimit | None:
-        """What is left of the caller's quota."""
-        return None if self.answer is None else self.answer.rate_limit
 
     def __getattr__(self, name: str) -> Any:
         """Return a member."""

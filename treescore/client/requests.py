@@ -55,11 +55,6 @@ class Operation:
         """The parameters of the path."""
         return tuple(_PLACE.findall(self.path))
 
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        """What a path of this operation looks like."""
-        return re.compile(_PLACE.sub("[^/]+", self.path.replace(".", r"\.")))
-
     @property
     def repeatable(self) -> bool:
         """Whether the same call sent twice does what it does when sent once, without a key too."""
@@ -74,15 +69,6 @@ OPERATIONS: Mapping[str, Operation] = {
     row[0]: Operation(*row[:3], *(tuple(names.split()) for names in row[3:])) for row in ROWS
 }
 """Operations by their ids."""
-
-
-def operation_of(method: str, path: str) -> Operation | None:
-    """Return the operation that a method and a path name; None for one that this client does not know."""
-    plain = path.partition("?")[0]
-    for operation in OPERATIONS.values():
-        if operation.method == method and operation.pattern.fullmatch(plain):
-            return operation
-    return None
 
 
 Text = str | bytes | os.PathLike[str] | IO[str] | IO[bytes]

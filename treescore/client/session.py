@@ -34,12 +34,9 @@ CONNECT_SECONDS = 10.0
 BUSY = (429, 502, 503, 504)
 UNFINISHED = ("queued", "running", "checking", "rescoring")
 """States of work that continues."""
-JOBS = "/v1/jobs"
 KNOWN_MOST = 64
 KNOWN_BYTES = 1 << 20
 """Answers are kept, to be asked for with their validators: so many, each of at most so many bytes."""
-_IDEMPOTENT = ("GET", "HEAD", "OPTIONS", "PUT", "DELETE")
-"""Methods of HTTP that do no more when they are sent twice, at any address."""
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 
 
@@ -71,10 +68,9 @@ class Call:
 
     Attributes:
         session: that sends it.
-        method: of HTTP.
-        path: below the URL, perhaps with a query.
+        operation: of the table.
+        path: below the URL.
         end: when the time of the call is over, by the session's clock.
-        operation: of the table; None for one that this client does not know.
         query: parameters of the query string.
         headers: that the caller chose.
         json: the body, or the form's field `meta`.
@@ -84,14 +80,13 @@ class Call:
         fresh: whether no kept answer counts.
 
     Raises:
-        RequestError: the path, a header or a text cannot be sent.
+        RequestError: a header or a text cannot be sent.
     """
 
     session: Session
-    method: str
+    operation: requests.Operation
     path: str
     end: float
-    operation: requests.Operation | None = None
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     json: Json | None = None
@@ -103,33 +98,26 @@ class Call:
     def __post_init__(self) -> None:
         self._begun = self.session.clock()
         self._doubtful = False  # whether an attempt may have been received whose answer was lost
-        if not self.path.startswith("/") or not requests.is_sendable(self.path):
-            raise answers.RequestError(
-                f"{self.path!r} is not a path below {self.session.url}. Give a path, as /v1/jobs: the token goes "
-                "nowhere else."
-            )
         for name, value in self.headers.items():
             if not answers.is_header(f"{name}{value}"):
                 raise answers.RequestError(f"Invalid header {name!r}: it has a character that is not printable ASCII.")
         self._uploads = None if self.texts is None else requests.uploads_of(self.texts)
         self._sent = httpx.Headers(dict(self.headers))  # with what makes it safe to repeat, and the key of an own job
         # a validation is not a resource: the service has no key for it
-        validates = "validate_only" in f"{self.path}{dict(self.query)}"
-        if self.operation is not None and requests.KEY in self.operation.headers and not validates:
+        if requests.KEY in self.operation.headers and "validate_only" not in self.query:
             self._sent.setdefault(requests.KEY, f"client-{uuid.uuid4()}")
         job = self.session.keys.get(self.path.removesuffix("/cancel"))
-        if self.method != "GET" and job is not None:
+        if "Job-Key" in self.operation.headers and job is not None:
             self._sent.setdefault("Job-Key", job)
 
     @property
     def name(self) -> tuple[object, ...]:
-        """What tells it from other calls."""
-        return (self.method, self.path, self.target, *(frozenset(each.items()) for each in (self.query, self.headers)))
+        """What tells it from other calls that read."""
+        return (self.path, self.target, *(frozenset(each.items()) for each in (self.query, self.headers)))
 
     @property
     def _repeatable(self) -> bool:
-        known = self.method in _IDEMPOTENT if self.operation is None else self.operation.repeatable
-        return known or requests.KEY in self._sent
+        return self.operation.repeatable or requests.KEY in self._sent
 
     @property
     def _left(self) -> float:
@@ -176,7 +164,7 @@ class Call:
                 if answer.is_success:
                     session.keep(self, answer)
                     return answer
-                if self._doubtful and self.method == "DELETE" and answer.status in (404, 410):
+                if self._doubtful and self.operation.method == "DELETE" and answer.status in (404, 410):
                     return answer  # an attempt whose answer was lost has deleted it
                 pause = self._pause_before(answer, attempt)
                 if pause > self._left:
@@ -218,12 +206,9 @@ class Call:
             elif self.json is not None:
                 given["content"] = body
                 self._sent.setdefault("Content-Type", "application/json")
-            # a Location or a link has the path of the URL before it
-            base, path = http.base_url.path, self.path
-            path = path[len(base) - 1 :] if path.startswith(base) else path
             timeout = httpx.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
             try:
-                request = http.build_request(self.method, path, timeout=timeout, **given)
+                request = http.build_request(self.operation.method, self.path, timeout=timeout, **given)
             except httpx.InvalidURL as error:
                 raise answers.WrongAddress(f"Invalid URL {url}: {error}") from error
             try:
@@ -272,11 +257,11 @@ class Call:
 
     def _error_of(self, answer: answers.Answer) -> answers.ClientError:
         error = answer.error()
-        if self._doubtful and self.method != "GET" and requests.KEY not in self._sent:
+        if self._doubtful and self.operation.method != "GET" and requests.KEY not in self._sent:
             error.add_line("An earlier attempt, whose answer was lost, may have been carried out.")
         if isinstance(error, answers.Unauthorized) and self.texts:
             error.add_line("Nothing of the upload was stored: send it again with a valid token.")
-        if self.operation is not None and answer.status in (404, 405) and answer.object() is None:
+        if answer.status in (404, 405) and answer.object() is None:
             error.add_line("The service may be older than this client, or another one: check the URL.")
         return error
 
@@ -290,10 +275,16 @@ class Call:
             ClientError: also where the time is over before.
         """
         answer, watch, headers, polls = first, self.watch, dict(self.headers), 0
-        name = self.path.partition("?")[0].rpartition("/")[2]
+        name = self.path.rpartition("/")[2]
         while True:
             if answer is not None and answer.status != 304:
-                document = await self._work_of(answer)
+                document = answer.document()
+                if not isinstance(document.get("state"), str):
+                    raise answers.WrongAnswer(
+                        f"{answer.url} answers without a state: the service speaks another version of the contract "
+                        f"than this client ({__version__}). Check the URL, or install the client of its version.",
+                        status=answer.status,
+                    )
                 if watch is not None:
                     watch(requests.progress_of(document))
                     headers["If-None-Match"] = answer.etag  # so that the poll ends with each change
@@ -317,26 +308,6 @@ class Call:
             except (answers.RefusedError, answers.UnavailableError) as error:
                 error.add_line(f"{name} was sent before and is kept: ask for it again.")
                 raise
-
-    async def _work_of(self, answer: answers.Answer) -> dict[str, Json]:
-        """Return the document of work, which has a state.
-
-        Raises:
-            WrongAnswer: it has none.
-        """
-        document = answer.document()
-        if isinstance(document.get("state"), str):
-            return document
-        version = ""
-        with suppress(answers.ClientError, KeyError, TypeError):  # where the service tells it
-            asked = self.session.call("get_openapi_json", seconds=min(5.0, self._left))
-            contract: Any = (await asked.exchange()).document()
-            version = f" {contract['info']['version']}"
-        raise answers.WrongAnswer(
-            f"{answer.url} answers without a state: the service{version} speaks another version of the contract than "
-            f"this client ({__version__}). Check the URL, or install the client of its version.",
-            status=200,
-        )
 
     async def listed(self, kind: type[D], *, member: str = "items", cursor: str = "cursor") -> AsyncIterator[D]:
         """Yield the members of a list that the service gives page by page; each page has the time of a call.
@@ -473,7 +444,7 @@ class Session:
             unknown = next((name for name in asked if name not in known.query), None)
             meant = did_you_mean(unknown, known.query)
             raise answers.RequestError(f"{operation} takes the query parameters: {listed or 'none'}.{meant}")
-        return Call(self, known.method, known.address(given), self.end(seconds), known, query=asked, **more)
+        return Call(self, known, known.address(given), self.end(seconds), asked, **more)
 
     def end(self, seconds: float | None = None) -> float:
         """Return when the time of a call that begins now is over."""
@@ -481,18 +452,18 @@ class Session:
 
     def keep(self, call: Call, answer: answers.Answer) -> None:
         """Keep what later calls need: validated answers, and the keys of jobs made without a token."""
-        read = call.method == "GET" and call.target is None and answer.status == 200
+        read = call.operation.method == "GET" and call.target is None and answer.status == 200
         if read and answer.etag and len(answer.body) <= KNOWN_BYTES:
             with self._keeping:  # threads may share a client
                 self.known.pop(call.name, None)
                 self.known[call.name] = answer
                 if len(self.known) > KNOWN_MOST:
                     del self.known[next(iter(self.known))]
-        if (call.method, call.path) == ("POST", JOBS):
+        if call.operation.id == "submit_job":
             job = answer.object() or {}
             key = job.get("key")
             if isinstance(job.get("id"), str) and isinstance(key, str) and answers.is_header(key):
-                self.keys[f"{JOBS}/{job['id']}"] = key
+                self.keys[f"{call.path}/{job['id']}"] = key
 
 
 def _fault(url: str, error: httpx.TransportError) -> answers.ClientError:

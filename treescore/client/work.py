@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from treescore.client import documents
-from treescore.client.answers import Answer, Cancelled, Document, RequestError, Target, WrongAnswer, failure_error
+from treescore.client.answers import Answer, Cancelled, Document, RequestError, Target, failure_error
 from treescore.client.requests import KEY, OPERATIONS, Texts, Watch
 from treescore.client.session import WAIT_SECONDS, Call, Session, method
 from treescore.core.params import Choice, Json, choices_of
-from treescore.core.version import __version__
 from treescore.core.wording import did_you_mean
 
 D = TypeVar("D", bound=Document)
@@ -129,17 +128,9 @@ def id_of(thing: str | Document, name: str = "id") -> str:
         name: of the member that is the id.
 
     Raises:
-        WrongAnswer: the document lacks it.
+        MissingMember: the document lacks it.
     """
-    if not isinstance(thing, Document):
-        return thing
-    found = thing.document.get(name)
-    if not isinstance(found, (str, int)):
-        raise WrongAnswer(
-            f"The service answers without {name!r}: it has another version than this client ({__version__}). Check the "
-            "URL, or install the client of its version."
-        )
-    return str(found)
+    return str(getattr(thing, name)) if isinstance(thing, Document) else thing
 
 
 def given_members(**members: Any) -> dict[str, Any]:
@@ -276,20 +267,12 @@ class BenchmarkWork(Thing):
 
     @method
     async def validate(
-        self,
-        outputs: Mapping[str, Texts],
-        *,
-        team: str | None = None,
-        role: str | None = None,
-        check: bool = True,
-        progress: Watch | None = None,
-        seconds: float | None = None,
+        self, outputs: Mapping[str, Texts], *, team: str | None = None, role: str | None = None, **how: Unpack[Sending]
     ) -> documents.Job:
-        """Have outputs checked without scoring them: an attempt; `results` of the job tells of each part."""
-        meta = given_members(team=team, role=role)
-        how: Sending = {"wait": True, "check": check, "progress": progress, "seconds": seconds}
-        sent: dict[str, Any] = {"json": meta, "texts": outputs, "query": {"validate_only": "true"}}
-        return await self._work(documents.Job, "submit", "get_job", how, self.id, **sent)
+        """Have outputs checked without scoring them: an attempt; `results` of the job, once it ended, has each part."""
+        sent: dict[str, Any] = {"json": given_members(team=team, role=role), "texts": outputs}
+        query = {"validate_only": "true"}
+        return await self._work(documents.Job, "submit", "get_job", {"wait": True, **how}, self.id, query=query, **sent)
 
     @method
     async def compare(

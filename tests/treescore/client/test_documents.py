@@ -15,8 +15,8 @@ import pytest
 from tests.treescore.client.loopback import FAST, awaited, head, raw_server
 from tests.treescore.stand_in import stand_in
 from treescore import Client, RefusedError, RequestError, UnavailableError
-from treescore.client import OPERATIONS, Progress, answers, documents
-from treescore.client.requests import operation_of, progress_of, upload_of, uploads_of
+from treescore.client import Progress, answers, documents
+from treescore.client.requests import progress_of, upload_of, uploads_of
 
 JOB = {
     "id": "job_1",
@@ -262,13 +262,6 @@ def test_a_key_that_cannot_be_sent_is_an_error_before_anything_is_sent(key):
 def test_what_is_no_json_is_an_error_before_anything_is_sent():
     with Client("http://127.0.0.1:9") as client, pytest.raises(RequestError, match="cannot be written as JSON"):
         client.benchmark("x").change({"title": {"a set"}}, etag="x")
-
-
-def test_operations_are_found_by_their_addresses():
-    for operation in OPERATIONS.values():
-        path = operation.address(dict.fromkeys(operation.places, "a/b c"))
-        assert operation_of(operation.method, f"{path}?x=/y") is operation
-    assert operation_of("GET", "/v2/jobs") is None
 
 
 @pytest.mark.parametrize(

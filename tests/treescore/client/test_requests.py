@@ -25,10 +25,11 @@ def asked(script, call, headers=None, **options):
 
 def test_the_key_of_a_job_is_kept_and_sent_to_change_it_alone():
     def change(client):
-        job = client.post("/v1/jobs", {})
-        for method, path in (("POST", "/cancel"), ("DELETE", ""), ("GET", "")):
-            client.send(method, f"/v1/jobs/{job['id']}{path}")
-        client.send("DELETE", "/v1/jobs/job_9")
+        job = client.job(client.call("submit_job", json={}).document()["id"])
+        job.cancel()
+        job.delete()
+        job.get()
+        client.job("job_9").delete()
 
     answers = {POST: [(201, {}, {"id": "job_1", "key": "secret"})]}
     rest = (("POST", f"{JOB[1]}/cancel"), ("DELETE", JOB[1]), JOB, ("DELETE", "/v1/jobs/job_9"))
@@ -40,14 +41,14 @@ def test_the_key_of_a_job_is_kept_and_sent_to_change_it_alone():
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
 def test_a_busy_service_is_asked_again(status):
     answers = [(status, NOW, {"title": "Busy"}), (status, NOW, {}), (200, {}, {"id": "job_1"})]
-    document, seen = asked({JOB: answers}, lambda client: client.get(JOB[1]))
+    document, seen = asked({JOB: answers}, lambda client: client.job("job_1").get())
     assert document == {"id": "job_1"}
     assert len(seen) == 3
 
 
 def test_a_request_with_the_same_key_that_still_runs_is_asked_again():
     running = (409, NOW, {"type": "/problems/conflict", "title": "Conflict"})
-    _, seen = asked({POST: [running, (201, {}, {})]}, lambda client: client.post(POST[1], {}))
+    _, seen = asked({POST: [running, (201, {}, {})]}, lambda client: client.call("submit_job", json={}))
     assert seen == [POST, POST]
 
 
@@ -63,7 +64,7 @@ def test_an_answer_that_is_no_success_is_an_error_of_its_kind(status, kind):
         "errors_total": 3,
     }
     with pytest.raises(kind) as error:
-        asked({JOB: [(status, {}, problem)]}, lambda client: client.get(JOB[1]))
+        asked({JOB: [(status, {}, problem)]}, lambda client: client.job("job_1").get())
     assert isinstance(error.value, ClientError)
     assert error.value.status == status
     assert error.value.lines == ("/x: It is bad. [bad]", "... and 2 more")
@@ -73,15 +74,15 @@ def test_a_wait_that_is_not_granted_becomes_a_poll(monkeypatch):
     running = (200, {"Retry-After": "5"}, {"state": "running"})
     granted = (200, {"Retry-After": "5", "Preference-Applied": "wait=30"}, {"state": "running"})
     pauses = noted_pauses(monkeypatch)
-    asked({JOB: [granted, running, (200, {}, {"state": "succeeded"})]}, lambda client: client.wait(JOB[1]))
+    asked({JOB: [granted, running, (200, {}, {"state": "succeeded"})]}, lambda client: client.job("job_1").wait())
     assert pauses == [5.0]
 
 
 def test_what_is_not_json_is_an_error_of_the_service():
     with pytest.raises(UnavailableError, match="JSON"):
-        asked({JOB: [(200, {}, ["a list"])]}, lambda client: client.get(JOB[1]))
+        asked({JOB: [(200, {}, ["a list"])]}, lambda client: client.job("job_1").get())
     with pytest.raises(UnavailableError, match="does not answer"):
-        Client(f"http://127.0.0.1:{free_port()}", backoff=FAST).get("/v1/jobs")
+        Client(f"http://127.0.0.1:{free_port()}", backoff=FAST).live()
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_what_is_not_json_is_an_error_of_the_service():
 )
 def test_an_answer_that_no_service_gives_is_an_error_of_the_service(headers, body):
     with pytest.raises(UnavailableError):
-        asked({JOB: [(200, headers, body)]}, lambda client: client.wait(JOB[1]))
+        asked({JOB: [(200, headers, body)]}, lambda client: client.job("job_1").wait())
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_an_answer_that_no_service_gives_is_an_error_of_the_service(headers, bod
 @pytest.mark.parametrize(("status", "kind"), [(302, RequestError), (404, RequestError), (500, UnavailableError)])
 def test_a_refusal_in_another_form_is_still_an_error_of_its_kind(status, kind, body):
     with pytest.raises(kind) as error:
-        asked({JOB: [(status, {"Location": "http://127.0.0.1:9/"}, body)]}, lambda client: client.get(JOB[1]))
+        asked({JOB: [(status, {"Location": "http://127.0.0.1:9/"}, body)]}, lambda client: client.job("job_1").get())
     assert error.value.status == status
     assert str(error.value)
 
@@ -121,7 +122,7 @@ def test_an_invalid_token_is_an_error_of_the_request(token):
 @pytest.mark.parametrize("url", ["http://127.0.0.1:nowhere", "127.0.0.1/x", "ftp://127.0.0.1", ""])
 def test_an_invalid_url_is_an_error_of_the_request(url):
     with pytest.raises(RequestError, match="Invalid URL"):
-        Client(url, seconds=5).get("/v1/jobs")
+        Client(url, seconds=5).live()
 
 
 def test_waiting_polls_with_the_validator_until_the_end():
@@ -129,7 +130,9 @@ def test_waiting_polls_with_the_validator_until_the_end():
     running = (200, {}, {"state": "running", "progress": {"done": 1, "total": 2, "step": "scoring A"}})
     answers = [queued, (304, {}, {}), running, (200, {}, {"state": "succeeded"})]
     passed, sent = [], {}
-    document, seen = asked({JOB: answers}, lambda client: client.wait(JOB[1], passed.append), headers=sent)
+    document, seen = asked(
+        {JOB: answers}, lambda client: client.job("job_1").wait(progress=passed.append), headers=sent
+    )
     assert document == {"state": "succeeded"}
     assert passed == [
         Progress("queued", ahead=3, eta_seconds=9, document=queued[2]),
@@ -142,7 +145,7 @@ def test_waiting_polls_with_the_validator_until_the_end():
 
 def test_waiting_ends_with_the_time_of_the_client():
     with pytest.raises(UnavailableError, match="job_1 was not finished within"):
-        asked({JOB: [(200, {}, {"state": "running"})]}, lambda client: client.wait(JOB[1]), seconds=0.2)
+        asked({JOB: [(200, {}, {"state": "running"})]}, lambda client: client.job("job_1").wait(), seconds=0.2)
 
 
 def test_certificates_are_loaded_where_one_is_looked_at(monkeypatch):
