@@ -4,8 +4,6 @@
 whose faults are named by its lines.
 """
 
-import csv
-import io
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -17,8 +15,8 @@ import orjson
 
 from treescore.cli.exits import WRONG_INPUT, Stopped, epilog
 from treescore.cli.options import Pair, is_path
-from treescore.cli.service import Answer, asks, cell, columns, listed, status_of
-from treescore.client import Client, ClientError, Document, problem_lines
+from treescore.cli.service import Answer, asks, cell, columns, listed
+from treescore.client import Client, Document, problem_lines
 
 
 @click.group()
@@ -92,45 +90,7 @@ def remove_webhook(client: Client, webhook: str) -> Answer:
     return Answer({"id": webhook}, [f"Removed {webhook}."])
 
 
-TABLE = ("id", "name", "contact")
-"""Columns of a table of teams."""
-
-
-def team_rows(table: BinaryIO) -> tuple[list[dict[str, str]], list[int]]:
-    """Return the teams of a table, and the line of each.
-
-    Raises:
-        Stopped: it is another table, or cannot be read.
-    """
-    try:
-        reader = csv.DictReader(io.StringIO(table.read().decode("utf-8-sig"), newline=""), strict=True)
-        rows, lines = [], []
-        for row in reader:
-            if None in row or None in row.values():
-                raise Stopped(WRONG_INPUT, f"line {reader.line_num}: write as many fields as the header has.")
-            rows.append({name: value for name, value in row.items() if value})
-            lines.append(reader.line_num)
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise Stopped(WRONG_INPUT, f"The table is not CSV in UTF-8: {error}") from error
-    if not rows:
-        raise Stopped(WRONG_INPUT, f"The table has no team. Write the header {','.join(TABLE)}, then a team a line.")
-    return rows, lines
-
-
-def at_lines(error: ClientError, lines: Sequence[int]) -> Stopped | ClientError:
-    """Return an error that names lines of the table instead of places in the request."""
-    found = []
-    for each in error.problems:
-        words = each.pointer.split("/")
-        if len(words) < 3 or not words[2].isdigit() or int(words[2]) >= len(lines):
-            return error
-        found.append(f"line {lines[int(words[2])]}, {'/'.join(words[3:]) or 'team'}: {each.detail}")
-    return Stopped(status_of(error), *found) if found else error
-
-
 TIMES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
-NEW = (*TABLE[:2], "token")
-"""Columns of the table of their tokens."""
 BOARDS = ("csv", "tsv", "markdown", "latex", "svg", "json")
 SCORES = ("csv", "ndjson", "json")
 
@@ -240,18 +200,10 @@ def teams(client: Client, benchmark: str, table: BinaryIO | None) -> Answer | st
     are made, or none. New teams are printed as CSV with their tokens, which
     are shown only here.
     """
-    found = client.benchmark(benchmark)
     if table is None:
-        return listed("teams", list(found.teams()), (*TABLE, "created_at"))
-    rows, lines = team_rows(table)
-    try:
-        made = found.add_teams(rows)["teams"]
-    except ClientError as error:
-        raise at_lines(error, lines) from error
-    written = io.StringIO()
-    table_writer = csv.writer(written, lineterminator="\n")
-    table_writer.writerows([NEW, *([team[name] for name in NEW] for team in made)])
-    return written.getvalue()
+        return listed("teams", list(client.benchmark(benchmark).teams()), ("id", "name", "contact", "created_at"))
+    csv = {"Content-Type": "text/csv", "Accept": "text/csv"}
+    return client.call("create_team", {"benchmark": benchmark}, headers=csv, json=table.read()).text
 
 
 @asks(organise, "invite")

@@ -80,7 +80,7 @@ class ClientMethods(Resource):
         *,
         query: Mapping[str, str | int | None] | None = None,
         headers: Mapping[str, str] | None = None,
-        json: Json | None = None,
+        json: Json | bytes | None = None,
         texts: Mapping[str, Texts] | None = None,
         to: Target | None = None,
         progress: Watch | None = None,
@@ -93,7 +93,7 @@ class ClientMethods(Resource):
             path: parameters of its path.
             query: parameters of its query string; those that are None are left out.
             headers: of this request.
-            json: the body, or the form's field `meta`.
+            json: the body, or the form's field `meta`; bytes are sent as they are, of the type in `headers`.
             texts: of a form, by the names of their fields.
             to: file for the answer's body, written whole or not at all.
             progress: called with the bytes that are sent.

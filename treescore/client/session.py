@@ -73,7 +73,7 @@ class Call:
         end: when the time of the call is over, by the session's clock.
         query: parameters of the query string.
         headers: that the caller chose.
-        json: the body, or the form's field `meta`.
+        json: the body, or the form's field `meta`; bytes are sent as they are.
         texts: of a form, by the names of their fields; None for no form.
         target: file for the answer's body.
         watch: called with the bytes that are sent, and the states of work.
@@ -89,7 +89,7 @@ class Call:
     end: float
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
-    json: Json | None = None
+    json: Json | bytes | None = None
     texts: Mapping[str, requests.Texts] | None = None
     target: answers.Target | None = None
     watch: requests.Watch | None = None
@@ -196,7 +196,7 @@ class Call:
         seconds = min(READ_SECONDS, self._left)
         given: dict[str, Any] = {"headers": self._sent, "params": dict(self.query) or None}
         try:
-            body = orjson.dumps({} if self.json is None else self.json)
+            body = self.json if isinstance(self.json, bytes) else orjson.dumps({} if self.json is None else self.json)
         except orjson.JSONEncodeError as error:
             raise answers.RequestError(f"The request cannot be written as JSON: {error}.") from error
         with ExitStack() as opened:

@@ -146,9 +146,9 @@ def test_teams_are_listed_and_their_faults_name_lines(organiser, tokens):
     listed = organiser.run("teams", organiser.slug).stdout
     assert re.search(r"^oslo +Parsers, Oslo +parsers@example.org ", listed, re.MULTILINE)
     wrong = "id,name,contact\nbonn,Bonn,\noslo,Oslo again,\n"
-    assert organiser.run("teams", organiser.slug, "-", given=wrong, status=3).stderr.startswith("line 3, id: ")
+    assert organiser.run("teams", organiser.slug, "-", given=wrong, status=3).stderr.startswith("3:1: ")
     assert "bonn" not in organiser.run("teams", organiser.slug).stdout
-    for table, said in (("id,name\n", "no team"), ("id,name\na,b,c\n", "line 2"), ("id,name\n\xff,x\n", "UTF-8")):
+    for table, said in (("id,name\n", "0 teams"), ("id,name\na,b,c\n", "2:3: "), ("id,name\n\xff,x\n", "UTF-8")):
         done = organiser.run("teams", organiser.slug, "-", given=table.encode("latin-1"), status=2)
         assert said in done.stderr
 
