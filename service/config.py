@@ -252,7 +252,6 @@ class Config:
         max_job_seconds: run time of one job.
         max_run_bytes: memory that a run may map beyond what its worker has; texts whose format may take more are
             refused. 0: any.
-        spread_bytes: outputs of a submission, unpacked, from which on idle workers share its parts; 0 for never.
         max_attempts: runs of one job before an internal error is final.
         max_queued: runs of one principal that may be queued at once, 0 for any number; organisers have no limit.
         max_changes: changes of submissions and webhooks of one token in an hour, 0 for any number; organisers have no
@@ -307,7 +306,6 @@ class Config:
     max_view_seconds: int = 10
     max_job_seconds: int = 900
     max_run_bytes: int = 8_000_000_000
-    spread_bytes: int = 35_000_000
     max_attempts: int = 3
     max_queued: int = 20
     max_changes: int = 200

@@ -3,7 +3,7 @@
 A job of RQ is a wake-up: "begin the run whose turn it is". The store says whose turn that is, so the run that a job
 does may be another than the one it was sent for. The job then notes the run in its meta and its description, and
 RQ's own tools show it. For each queued run one job is sent: one too many finds nothing to do, and the sweeper sends
-those that are lost. Pieces of a large submission have wake-ups too, as many as there are workers that could help.
+those that are lost.
 
 The worker's side is `workers/worker.py`.
 """
@@ -29,7 +29,6 @@ from rq.serializers import JSONSerializer
 from service.config import Config
 from service.monitoring import Meters
 from service.process import Patience
-from service.store.runs import piece_of
 
 SERIALIZER = JSONSerializer
 """Every object that reads a job is given it: without it RQ unpickles what it finds in Redis."""
@@ -67,7 +66,7 @@ class AtWork(NamedTuple):
         worker: its name.
         heard: its last heartbeat, by the clock of its host.
         job: the id of RQ's job.
-        run: the id of the run or piece that the job does; None before it has begun one.
+        run: the id of the run that the job does; None before it has begun one.
     """
 
     worker: str
@@ -111,7 +110,7 @@ class Queue:
         return self.put_all([run_id], queue)
 
     def put_all(self, names: Sequence[str], queue: str) -> bool:
-        """Send wake-ups for runs or pieces in one round trip. Return False if Redis does not answer."""
+        """Send wake-ups for runs in one round trip. Return False if Redis does not answer."""
         if not names:
             return True
         options = {"result_ttl": KEPT, "failure_ttl": KEPT}
@@ -126,10 +125,10 @@ class Queue:
         return True
 
     def stop(self, run_id: str) -> None:
-        """End the work of a run and that of its pieces; then wake those who wait. A wake-up of it does no harm."""
+        """End the work of a run; then wake those who wait. A wake-up of it does no harm."""
         try:
             for each in self.at_work():
-                if each.run is not None and (each.run == run_id or piece_of(each.run, run_id)):
+                if each.run == run_id:
                     self._stop_job(each.job)
         except REDIS_ERRORS:
             pass
@@ -274,7 +273,7 @@ class Pulse:
         self._heard: dict[str, tuple[datetime | None, float]] = {}
 
     def held(self) -> set[str]:
-        """Return the runs and pieces at work in workers that live. Raises REDIS_ERRORS if Redis does not answer."""
+        """Return the runs at work in workers that live. Raises REDIS_ERRORS if Redis does not answer."""
         now = monotonic()
         try:
             at_work = self._queue.at_work()

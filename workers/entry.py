@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from functools import lru_cache
-from time import perf_counter
 from types import TracebackType
 
 from rq import get_current_job
@@ -16,15 +15,11 @@ from service.logs import Log, at_work, configure_logs, fault
 from service.process import memory_limit, private_umask
 from service.queue import KIND, LIVE, REDIS_ERRORS, RUN
 from service.store import runs
-from service.store.runs import Piece
 from service.usecases.kinds import KINDS
 from service.usecases.runs import Cancelled, Failure, finish, perform
-from service.usecases.submissions.work import channel, score_piece
-from treescore.core.version import __version__
 from treescore.core.wording import counted
 from treescore.errors import Problem
 
-Work = runs.Run | Piece
 TimeLimitReached = JobTimeoutException
 log = Log("worker")
 
@@ -67,7 +62,7 @@ def begun_process(kind: str) -> Context:
 
 
 def begin_next() -> None:
-    """Begin the run whose turn it is, or a piece of a large one, and perform it; RQ calls this in a process of its own.
+    """Begin the run whose turn it is, and perform it; RQ calls this in a process of its own.
 
     RQ's job says which run it did. Each other run that waits has a wake-up of its own; where that was spent while the
     run could not begin, this sends another at the end.
@@ -79,15 +74,14 @@ def begin_next() -> None:
     queue = job.origin
     anonymous = most_anonymous(context, queue)
     try:
-        claimed = next_work(context, queue, anonymous)
+        claimed = next_run(context, queue, anonymous)
     except OperationalError as error:
         fault(type(error), error.__traceback__)  # the sweeper wakes another worker for it
         raise WorkFailed("the store did not answer") from None
     if claimed is None:
         return
-    kind = "piece" if isinstance(claimed, Piece) else claimed.kind
-    job.meta = {RUN: claimed.id, KIND: kind}
-    job.description = f"{kind} {claimed.id}"
+    job.meta = {RUN: claimed.id, KIND: claimed.kind}
+    job.description = f"{claimed.kind} {claimed.id}"
     job.save()
     try:
         run(context, claimed)
@@ -113,53 +107,43 @@ def left_behind(context: Context, run_id: str, *, crashed: bool) -> None:
     queue_again(context, run_id)
 
 
-def queue_again(context: Context, name: str) -> None:
-    """Let another worker begin a run or a piece. Where the store does not answer, the sweeper does it."""
+def queue_again(context: Context, run_id: str) -> None:
+    """Let another worker begin a run that was not finished. Where the store does not answer, the sweeper does it."""
     try:
-        queue = give_back(context, name)
+        queue = give_back(context, run_id)
     except OperationalError as error:
-        fault(type(error), error.__traceback__, run=name)
+        fault(type(error), error.__traceback__, run=run_id)
         return
     if queue is not None:
-        context.queue.put(name, queue)
+        context.queue.put(run_id, queue)
 
 
-def next_work(context: Context, queue: str, anonymous: int) -> Work | None:
-    """Begin the run whose turn it is (for `anonymous` see store.runs.claim_next); without one, a piece of another."""
+def next_run(context: Context, queue: str, anonymous: int) -> runs.Run | None:
+    """Begin the run whose turn it is; for `anonymous` see store.runs.claim_next."""
     with context.store.write(durable=False) as db:
-        run = runs.claim_next(db, queue, context.now(), anonymous=anonymous)
-        return run or runs.take_next_piece(db, queue, __version__, context.config.max_attempts)
+        return runs.claim_next(db, queue, context.now(), anonymous=anonymous)
 
 
 def peek(context: Context, queue: str, anonymous: int) -> str | None:
-    """Return the id of what `next_work` would begin, without beginning it."""
+    """Return the id of what `next_run` would begin, without beginning it."""
     with context.store.read() as db:
-        run_id = runs.next_id(db, queue, context.now(), anonymous=anonymous)
-        return run_id or runs.next_piece_id(db, queue, __version__, context.config.max_attempts)
+        return runs.next_id(db, queue, context.now(), anonymous=anonymous)
 
 
-def give_back(context: Context, name: str) -> str | None:
-    """Let another worker begin a run or a piece that was not finished. Return its queue; None where it has ended."""
+def give_back(context: Context, run_id: str) -> str | None:
+    """Let another worker begin a run that was not finished. Return its queue; None where it has ended."""
     with context.store.write(durable=False) as db:
-        run_id = runs.run_of_piece(db, name) if runs.is_piece(name) else name
-        if run_id is None:
-            return None
-        released = runs.release(db, name) if run_id == name else runs.give_pieces_back(db, {name: name})
-        run = runs.get(db, run_id)
-    if not released or run is None:
-        return None
-    if run_id != name:
-        context.queue.wake(channel(run_id))
-    return run.queue
+        run = runs.get(db, run_id) if runs.release(db, run_id) else None
+    return None if run is None else run.queue
 
 
-def end_crashed(context: Context, name: str) -> bool:
+def end_crashed(context: Context, run_id: str) -> bool:
     """End a run whose process crashed in another attempt than the first; return whether it has ended.
 
     Once may be an accident. Twice it is most likely for its memory, which native code does not always ask for politely.
     """
     with context.store.read() as db:
-        run = None if runs.is_piece(name) else runs.get(db, name)
+        run = runs.get(db, run_id)
     if run is None or run.final or run.attempts == 1:
         return False
     detail = "The process that did this crashed twice, most likely for its memory. Send fewer or shorter texts."
@@ -167,18 +151,14 @@ def end_crashed(context: Context, name: str) -> bool:
     return True
 
 
-def run(context: Context, claimed: Work) -> None:
-    """Perform a claimed run or piece.
+def run(context: Context, claimed: runs.Run) -> None:
+    """Perform a claimed run.
 
     Raises:
         WorkFailed: for any unexpected error. Released, it begins again, which counts as another attempt.
     """
-    if isinstance(claimed, Piece):
-        with at_work(claimed.run_id, None, piece=claimed.id), HideDetails(run=claimed.id), suppress(Cancelled):
-            _score_piece(context, claimed)
-    else:
-        with at_work(claimed.id, claimed.request_id), HideDetails(run=claimed.id):
-            _perform(context, claimed)
+    with at_work(claimed.id, claimed.request_id), HideDetails(run=claimed.id):
+        _perform(context, claimed)
 
 
 def do(context: Context, run_id: str) -> None:
@@ -188,26 +168,6 @@ def do(context: Context, run_id: str) -> None:
     if claimed_run is not None:
         with at_work(run_id, claimed_run.request_id):
             _perform(context, claimed_run)
-
-
-def _score_piece(context: Context, piece: Piece) -> None:
-    """Score a piece of a run; its lines and spans are those of the run's origin."""
-    with context.store.read() as db:
-        owner = runs.get(db, piece.run_id)
-    if owner is None:
-        return
-    start = perf_counter()
-    try:
-        with (
-            at_work(owner.id, owner.request_id),
-            monitoring.span("piece", owner.trace, run=owner.id, piece=piece.id),
-            memory_limit(context.config.max_run_bytes),
-        ):
-            score_piece(context, piece)
-            milliseconds = round(1000 * (perf_counter() - start), 1)
-            log.info("piece", first=piece.first, last=piece.last, milliseconds=milliseconds)
-    except MemoryError:
-        _end_out_of_memory(context, owner)
 
 
 def _perform(context: Context, claimed_run: runs.Run) -> None:

@@ -34,7 +34,7 @@ from service.usecases.scoring import gold
 from treescore.core import jit
 from treescore.core.registry import load_all
 from treescore.warm import warm
-from workers.entry import begun_process, left_behind, next_work, peek
+from workers.entry import begun_process, left_behind, next_run, peek
 
 NICE = {LIVE: 10, BULK: 15}
 """How much these processes stand back: readers wait for the API and for the process of views."""
@@ -164,14 +164,12 @@ def _perform_warm_up_job(context: Context) -> None:
             runs.add(db, WARM_UP_RUN, KIND, WARM_UP_QUEUE, rollback_context.now(), "warm-up")
             jobs.add(db, WARM_UP_RUN, "warm-up", _REQUEST)
             texts.put(db, WARM_UP_RUN, _TEXTS)
-        claimed_run = next_work(rollback_context, WARM_UP_QUEUE, 1)
-        assert isinstance(claimed_run, runs.Run)  # noqa: S101 - no other run is in this queue
+        claimed_run = next_run(rollback_context, WARM_UP_QUEUE, 1)
+        assert claimed_run is not None  # noqa: S101 - no other run is in this queue
         ending = job_work.work(rollback_context, claimed_run, Progress(rollback_context, WARM_UP_RUN))
         assert ending is not None  # noqa: S101 - it is not deleted
         finish(rollback_context, claimed_run, ending)
-        # with no run left they look for pieces too
         peek(rollback_context, WARM_UP_QUEUE, 1)
-        next_work(rollback_context, WARM_UP_QUEUE, 1)
 
 
 def prepared(context: Context, queue: str) -> Worker:

@@ -1,7 +1,7 @@
 """Bytes and arrays in few bytes."""
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,8 +15,6 @@ LEVEL = 3
 """Of zstd; docs/decisions/0004-results.md says why."""
 _SMALL_TABLES = {"hash_log": 15, "chain_log": 12}
 """Logarithms of the places of a text that zstd keeps in mind; with those of the level, texts take 1 % fewer bytes."""
-_LENGTH_BYTES = 8
-"""Before a head: how long it is."""
 
 
 class DamagedError(zstandard.ZstdError):
@@ -58,18 +56,6 @@ def unpacked_size(body: bytes) -> int:
 def is_packed(body: bytes) -> bool:
     """Return whether `pack` made these bytes; no text in UTF-8 begins like them."""
     return body.startswith(zstandard.FRAME_HEADER)
-
-
-def pack_with_head(head: bytes, bodies: Iterable[bytes]) -> bytes:
-    """Pack a head and the bodies that it describes, as one."""
-    return pack(b"".join([len(head).to_bytes(_LENGTH_BYTES, "little"), head, *bodies]))
-
-
-def unpack_with_head(body: bytes) -> tuple[memoryview, memoryview]:
-    """Unpack what `pack_with_head` has packed: the head, and the bodies one after the other."""
-    raw = memoryview(unpack(body))
-    end = _LENGTH_BYTES + int.from_bytes(raw[:_LENGTH_BYTES], "little")
-    return raw[_LENGTH_BYTES:end], raw[end:]
 
 
 def pack_array(array: NDArray[Any]) -> bytes:

@@ -1,17 +1,12 @@
-"""Runs: the work of workers, who perform every run that is stored and not final; turns, and pieces of large runs.
+"""Runs: the work of workers, who perform every run that is stored and not final; turns.
 
 Turns say in which order waiting runs begin, so that principals take turns however much each of them has queued. Each
 run gets the number of a turn when it is stored. A principal has one run in a turn, and no run is put into a turn before
 the last that was begun: who has nothing waiting is next, who has a thousand runs waiting has them in a thousand turns.
 Workers begin the lowest turn first, so finding the next run is one step in an index.
-
-Pieces of a large submission are groups of its parts, which any worker scores; the submission's own run joins them. A
-piece is taken by setting its holder: what names the work in Redis while it is done, the id of the piece for another
-worker, that of the run for the worker of the run itself. Results are written once: a second one changes nothing. All
-pieces of a run are deleted in the transaction that ends it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -22,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, inser
 
 from service.monitoring import note_stored
 from service.store.database import Store, lock
-from service.store.tables import AnyRow, count, json_text, one, pieces, record_of, runs, turns
+from service.store.tables import AnyRow, count, json_text, one, record_of, runs, turns
 
 ALL_PRINCIPALS = ""
 """The principal under which the last turn that was begun is kept, of all principals."""
@@ -82,205 +77,12 @@ def forget_turns(db: Connection) -> None:
     db.execute(delete(turns).where(turns.c.turn < passed))
 
 
-_PIECE_MARK = "-p"
-_P = pieces.c
-_OPEN_PIECE = _P.body.is_(None)
-_FREE_PIECE = _OPEN_PIECE & _P.holder.is_(None)
-_others, _owners = pieces.alias(), runs.alias()
-_BEGUN_RUN = (
-    select(func.count())
-    .select_from(_others.join(_owners, _owners.c.id == _others.c.run_id))
-    .where(_others.c.body.is_(None), _others.c.holder.is_not(None), _owners.c.principal == runs.c.principal)
-    .correlate(runs)
-    .scalar_subquery()
-)
-_NEXT_PIECE = (
-    select(_P.id)
-    .join(runs, runs.c.id == _P.run_id)
-    .where(
-        _FREE_PIECE,
-        runs.c.queue == bindparam("of_queue"),
-        runs.c.state == "running",
-        _P.attempts < bindparam("most"),
-        _P.version == bindparam("of_version"),
-    )
-    .order_by(_BEGUN_RUN, runs.c.created_at, runs.c.id, _P.first)
-    .limit(1)
-)
-_TAKEN_PIECE = {"attempts": _P.attempts + 1, "done": 0}
-_TAKE_NEXT_PIECE = (
-    update(pieces)
-    .where(_FREE_PIECE, _P.id == _NEXT_PIECE.with_for_update(skip_locked=True, of=pieces).scalar_subquery())
-    .values({**_TAKEN_PIECE, "holder": _P.id})
-    .returning(*_P)
-)
-# built once: building them takes longer than running them
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One row: the parts `first` to `last` (not included) of a run's submission, by position.
-
-    Attributes:
-        id: also names the work of a worker that is not the run's own.
-        run_id: the run of the submission.
-        revision: number of the revision under which it is scored.
-        version: of the program that planned it; no other scores it.
-        first, last: positions of its parts.
-        attempts: how often it was begun.
-    """
-
-    id: str
-    run_id: str
-    revision: int
-    version: str
-    first: int
-    last: int
-    attempts: int
-
-
-def piece_of(name: str, run_id: str) -> bool:
-    """Return whether a name is that of a piece of a run."""
-    return name.startswith(run_id + _PIECE_MARK)
-
-
-def is_piece(name: str) -> bool:
-    """Return whether a name is that of a piece, and not of a run."""
-    return _PIECE_MARK in name
-
-
-def plan_pieces(db: Connection, run_id: str, revision: int, version: str, spans: Sequence[tuple[int, int]]) -> None:
-    """Store the pieces of a run unless they are there, and free those that an earlier attempt of the run has begun.
-
-    Pieces of another revision, or of another version of the program, are deleted with their results.
-
-    Args:
-        db: a transaction that has locked the run, which is running.
-        run_id: the run.
-        revision: number of the revision.
-        version: of this program.
-        spans: first and last (not included) part of each piece.
-    """
-    db.execute(delete(pieces).where(_P.run_id == run_id, (_P.revision != revision) | (_P.version != version)))
-    if db.scalar(select(func.count()).where(_P.run_id == run_id)):
-        db.execute(update(pieces).where(_P.run_id == run_id, _OPEN_PIECE, _P.holder == run_id).values(holder=None))
-        return
-    of_run = {"run_id": run_id, "revision": revision, "version": version, "done": 0, "attempts": 0}
-    rows = [
-        {"id": f"{run_id}{_PIECE_MARK}{revision}-{number}", "first": first, "last": last, **of_run}
-        for number, (first, last) in enumerate(spans)
-    ]
-    db.execute(insert(pieces), rows)
-
-
-def take_piece(db: Connection, run_id: str, *, also_held: bool = False) -> Piece | None:
-    """Begin the next piece of a run in the run's own worker; None where none is free.
-
-    Args:
-        db: a writing transaction.
-        run_id: the run.
-        also_held: whether pieces that others hold are taken from them, because it is not known whether they live.
-    """
-    free = _OPEN_PIECE if also_held else _FREE_PIECE
-    following = select(_P.id).where(_P.run_id == run_id, free).order_by(_P.first).limit(1)
-    begin = (
-        update(pieces)
-        .where(free, _P.id == following.with_for_update(skip_locked=True).scalar_subquery())
-        .values({**_TAKEN_PIECE, "holder": run_id})
-        .returning(*_P)
-    )
-    return one(db, begin, _piece)
-
-
-def take_next_piece(db: Connection, queue: str, version: str, most: int) -> Piece | None:
-    """Begin a piece for another worker than the run's own; None where none is free.
-
-    The principal whose pieces the fewest workers have is served first, then the oldest run.
-
-    Args:
-        db: a writing transaction.
-        queue: of the run.
-        version: of this program.
-        most: attempts after which only the run's own worker takes a piece: it may end the worker that does it.
-    """
-    row = db.execute(_TAKE_NEXT_PIECE, {"of_queue": queue, "of_version": version, "most": most}).one_or_none()
-    return None if row is None else _piece(row)
-
-
-def next_piece_id(db: Connection, queue: str, version: str, most: int) -> str | None:
-    """Return the id of the piece that `take_next_piece` would begin, or None."""
-    piece_id: str | None = db.scalar(_NEXT_PIECE, {"of_queue": queue, "of_version": version, "most": most})
-    return piece_id
-
-
-def done_beside_piece(db: Connection, piece: Piece) -> int:
-    """Count the parts that are done in the other pieces of its run."""
-    return count(db, select(func.sum(_P.done)).where(_P.run_id == piece.run_id, _P.id != piece.id))
-
-
-def note_piece_done(db: Connection, piece: Piece, holder: str, done: int) -> bool:
-    """Note how many parts of a piece are done. Return whether it still is the holder's."""
-    mine = _is_piece(piece) & (_P.holder == holder) & _OPEN_PIECE
-    return db.execute(update(pieces).where(mine).values(done=done)).rowcount == 1
-
-
-def save_piece(db: Connection, piece: Piece, body: bytes) -> bool:
-    """Store the packed result of a piece. Return whether this call did: only the first one does."""
-    query = (
-        update(pieces)
-        .where(_is_piece(piece), _OPEN_PIECE)
-        .values(body=body, done=piece.last - piece.first, holder=None)
-    )
-    return db.execute(query).rowcount == 1
-
-
-def give_pieces_back(db: Connection, lost: Mapping[str, str | None]) -> bool:
-    """Let others begin pieces whose holder was lost (id -> holder). Return whether one still was that holder's."""
-    held = sa.tuple_(_P.id, _P.holder).in_(list(lost.items()))
-    return db.execute(update(pieces).where(held, _OPEN_PIECE).values(holder=None, done=0)).rowcount > 0
-
-
-def run_of_piece(db: Connection, piece_id: str) -> str | None:
-    """Return the run of a piece, None where the piece was deleted."""
-    run_id: str | None = db.scalar(select(_P.run_id).where(_P.id == piece_id))
-    return run_id
-
-
-def unfinished_pieces(db: Connection, run_id: str) -> Mapping[str, str | None]:
-    """Return the pieces of a run that have no result: id -> holder, None for one that may be taken."""
-    return {row.id: row.holder for row in db.execute(select(_P.id, _P.holder).where(_P.run_id == run_id, _OPEN_PIECE))}
-
-
-def piece_results(db: Connection, run_id: str, revision: int) -> Sequence[bytes]:
-    """Return the packed results of a run's pieces under a revision, in the order of parts."""
-    query: sa.Select[tuple[bytes]] = select(_P.body).where(
-        _P.run_id == run_id, _P.revision == revision, _P.body.is_not(None)
-    )
-    return list(db.scalars(query.order_by(_P.first)))
-
-
-def drop_pieces(db: Connection, run_id: str) -> None:
-    """Delete the pieces of a run, which has ended."""
-    db.execute(delete(pieces).where(_P.run_id == run_id))
-
-
-def _piece(row: AnyRow) -> Piece:
-    return record_of(Piece, row)
-
-
-def _is_piece(piece: Piece) -> ColumnElement[bool]:
-    """Select a piece, and not the one that a worker of another version has put in its place under the same id."""
-    return (_P.id == piece.id) & (_P.version == piece.version)
-
-
 QUEUED, RUNNING, SUCCEEDED, FAILED, CANCELLED = "queued", "running", "succeeded", "failed", "cancelled"
 UNFINISHED = (QUEUED, RUNNING)
 ANONYMOUS = "anonymous"
 """What the principals of callers without a token begin with."""
 AD_HOC = ("job",)
 """Kinds of runs that begin after all others of their queue."""
-DIVIDED = ("submission",)
-"""Kinds of runs whose work may be divided into pieces."""
 NO_LIMIT = 2**31 - 1
 LONGEST_HOLD = timedelta(hours=1)
 """No run is held longer: four times the 15 minutes that one may take. A moment further ahead is of a wrong clock, and
@@ -308,12 +110,7 @@ _BEGIN_NEXT = (
 )
 _ADD = insert(runs)
 _QUEUED_OF = select(func.count()).where(runs.c.principal == bindparam("of_principal"), runs.c.state == QUEUED)
-_FINISH = (
-    update(runs)
-    .where(runs.c.id == bindparam("run_id"), runs.c.state.in_(UNFINISHED))
-    .values(progress=None)
-    .returning(runs.c.kind)
-)
+_FINISH = update(runs).where(runs.c.id == bindparam("run_id"), runs.c.state.in_(UNFINISHED)).values(progress=None)
 # built once: building them takes longer than running them
 
 
@@ -473,11 +270,8 @@ def requeue(db: Connection, run: Run) -> None:
 
 
 def finish(db: Connection, run_id: str, state: str, now: datetime) -> bool:
-    """Set a final state and delete the pieces. Return whether this call did: only the first one does."""
-    kind = db.scalar(_FINISH, {"run_id": run_id, "state": state, "finished_at": now})
-    if kind in DIVIDED:
-        drop_pieces(db, run_id)
-    return kind is not None
+    """Set a final state. Return whether this call did: only the first one does."""
+    return db.execute(_FINISH, {"run_id": run_id, "state": state, "finished_at": now}).rowcount == 1
 
 
 def unfinished(db: Connection, before: datetime, *, due: datetime | None = None) -> Sequence[Run]:

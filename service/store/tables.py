@@ -183,21 +183,6 @@ turns = _table(
     comment="the last turn that was begun, by principal",
 )
 
-pieces = _table(
-    "pieces",
-    _id(primary_key=True),
-    Column("run_id", String(64), ForeignKey("runs.id"), nullable=False, index=True),
-    Column("revision", Integer, nullable=False),
-    Column("version", String(40), nullable=False, comment="of the program"),
-    Column("first", Integer, nullable=False, comment="position of its first part"),
-    Column("last", Integer, nullable=False, comment="position after its last part"),
-    Column("attempts", Integer, nullable=False),
-    Column("done", Integer, nullable=False, comment="parts"),
-    Column("holder", String(64), comment="what names the work on it in Redis; null where it is free"),
-    Column("body", LargeBinary, comment="zstd: the result; null until there is one"),
-    comment="parts of a large submission under way, deleted when its run ends",
-)
-
 jobs = _table(
     "jobs",
     Column("id", String(64), ForeignKey("runs.id"), primary_key=True),

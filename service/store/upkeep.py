@@ -79,13 +79,12 @@ def damaged_artifacts(db: Connection) -> Iterator[Flaw]:
 
 
 def damaged_documents(db: Connection) -> Iterator[Flaw]:
-    """Decompress the stored answers of comparisons, boards and revisions, the results of pieces, and views."""
+    """Decompress the stored answers of comparisons, boards and revisions, and views."""
     board = tables.board_comparisons.c
     columns = (
         (tables.comparisons.c.id, tables.comparisons.c.document),
         (board.benchmark_id + "/" + board.key, board.document),
         (tables.revisions.c.id, tables.revisions.c.moved),
-        (tables.pieces.c.id, tables.pieces.c.body),
         (tables.views.c.key, tables.views.c.body),
     )
     for name, document in columns:
@@ -167,9 +166,6 @@ def left_over(db: Connection) -> Iterator[Flaw]:
         query = select(table.c.owner).where(gone).distinct()
         what = "texts" if table is tables.owned_texts else "artifacts"
         yield from _flaws(db, query, f"{what}-without-owner", f"The {what} belong to nothing that is stored.")
-    of_ended = select(tables.pieces.c.id).join(tables.runs, tables.runs.c.id == tables.pieces.c.run_id)
-    of_ended = of_ended.where(~runs.is_unfinished())
-    yield from _flaws(db, of_ended, "piece-left-over", "The run of the piece has ended.")
     for slug, number in score_records.left_over(db):
         detail = "The revision never became active and still has scores; the sweeper deletes them."
         yield Flaw("scores-left-over", f"{slug} revision {number}", detail)

@@ -263,33 +263,10 @@ class Progress:
             return
         self._last = now
         with self._context.store.write(durable=False) as db:
-            continues = self._store(db, done, total, step)
+            continues = runs.note_progress(db, self._run_id, done, total, step)
         if not continues:
             raise Cancelled(self._run_id)
         self._context.queue.wake(self._run_id)
-
-    def _store(self, db: Connection, done: int, total: int, step: str) -> bool:
-        """Store a note; return whether the work continues."""
-        return runs.note_progress(db, self._run_id, done, total, step)
-
-
-class PieceProgress(Progress):
-    """Stores the progress of a run whose pieces several workers score; `done` counts in the piece at hand.
-
-    Attributes:
-        piece: the piece at hand.
-    """
-
-    piece: runs.Piece
-
-    def __init__(self, context: Context, run_id: str, holder: str) -> None:
-        super().__init__(context, run_id)
-        self._holder = holder
-
-    def _store(self, db: Connection, done: int, total: int, step: str) -> bool:
-        # the run's row first, as who ends the run locks them; a run that waits to begin again leaves its pieces going
-        runs.note_progress(db, self._run_id, runs.done_beside_piece(db, self.piece) + done, total, step)
-        return runs.note_piece_done(db, self.piece, self._holder, done)
 
 
 LEFT_UNFINISHED = "left"

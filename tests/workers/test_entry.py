@@ -64,7 +64,7 @@ def test_redis_and_the_log_get_the_kind_and_the_places(context, broken, rq_work,
 @pytest.mark.usefixtures("broken")
 def test_what_is_raised_says_nothing(context):
     with pytest.raises(entry.WorkFailed) as caught:
-        entry.run(context, entry.next_work(context, "live", runs.NO_LIMIT))
+        entry.run(context, entry.next_run(context, "live", runs.NO_LIMIT))
     assert SECRET not in str(caught.value)
     assert caught.value.__suppress_context__
 
@@ -97,7 +97,7 @@ def test_a_run_that_asks_for_more_memory_than_is_allowed_fails_at_once_as_a_limi
 def test_what_crashes_its_process_twice_fails_as_a_limit(context):
     run_id = submit_job(context, SCORER, loaded(JobRequest, DEPENDENCIES))[0]
     for first in (True, False):
-        claimed = entry.next_work(context, "live", runs.NO_LIMIT)
+        claimed = entry.next_run(context, "live", runs.NO_LIMIT)
         assert claimed.id == run_id
         assert entry.end_crashed(context, run_id) is not first
         if first:

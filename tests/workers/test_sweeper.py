@@ -18,7 +18,7 @@ from tests.fixtures.processes import log_lines
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.tasks import SLUG, WRONG
 from workers import sweeper as module
-from workers.entry import WorkFailed, do, next_work
+from workers.entry import WorkFailed, do, next_run
 from workers.sweeper import Sweeper
 
 
@@ -52,7 +52,7 @@ def test_a_job_that_redis_lost_is_queued_again_at_the_second_look(context, job, 
 
 
 def test_a_run_that_a_worker_began_and_died_before_it_said_so_is_begun_again(context, job, rq_work):
-    assert next_work(context, "live", runs.NO_LIMIT).id == job
+    assert next_run(context, "live", runs.NO_LIMIT).id == job
     sweeper = Sweeper(later(context, minutes=1))
     assert [sweeper.sweep(), sweeper.sweep()] == [[], [job]]
     assert state(context, job) == runs.QUEUED
@@ -86,7 +86,7 @@ def test_old_jobs_go_where_retention_is_set(context, job, work):
 @pytest.fixture
 def begun(context, job) -> str:
     """The job, at work in a worker."""
-    assert next_work(context, "live", runs.NO_LIMIT).id == job
+    assert next_run(context, "live", runs.NO_LIMIT).id == job
     busy_worker(context, job)
     return job
 

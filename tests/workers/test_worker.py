@@ -122,7 +122,7 @@ def test_no_statement_is_left_to_compile_for_a_job_and_nothing_is_stored(context
         jobs.add(db, "job_later", "somebody", worker._REQUEST)
         texts.put(db, "job_later", worker._TEXTS)
     before = set(known)
-    entry.run(context, entry.next_work(context, LIVE, 1))
+    entry.run(context, entry.next_run(context, LIVE, 1))
     assert entry.peek(context, LIVE, 1) is None
     assert set(known) == before
     with context.store.read() as db:

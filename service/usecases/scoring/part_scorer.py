@@ -4,15 +4,13 @@ What scoring one part gives is kept until all parts can be joined. What is store
 counts, token bits and reports.
 """
 
-import io
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress, pairwise
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
-import orjson
 from sqlalchemy import Connection
 
 from service import errors, monitoring, requests
@@ -65,48 +63,6 @@ class PartResult:
     failure: Failure | None = None
 
 
-def pack_results(results: Sequence[PartResult]) -> bytes:
-    """Pack the results of some parts, in their order: a head of JSON, then arrays and packed artifacts as they are."""
-    bodies: list[bytes] = []
-
-    def kept(body: bytes | Counts) -> int:
-        bodies.append(body if isinstance(body, bytes) else _array_bytes(body))
-        return len(bodies) - 1
-
-    parts = orjson.dumps(list(results), default=kept, option=orjson.OPT_NON_STR_KEYS)
-    head = orjson.dumps({"parts": orjson.Fragment(parts), "sizes": list(map(len, bodies))})
-    return packing.pack_with_head(head, bodies)
-
-
-def unpack_results(packed: bytes) -> list[PartResult]:
-    """Unpack what `pack_results` has packed."""
-    described, joined = packing.unpack_with_head(packed)
-    head = orjson.loads(described)
-    ends = np.cumsum([0, *head["sizes"]]).tolist()
-    bodies = [bytes(joined[start:end]) for start, end in pairwise(ends)]
-    for part in head["parts"]:
-        part["packed"] = {name: bodies[at] for name, at in part["packed"].items()}
-        part["failure"] = _failure(part["failure"])
-        for key, share in part["shares"].items():
-            documents = {None if name == "null" else name: each for name, each in share["documents"].items()}
-            part["shares"][key] = PartShare(np.load(io.BytesIO(bodies[share["rows"]]), allow_pickle=False), documents)
-    return [PartResult(**part) for part in head["parts"]]
-
-
-def _array_bytes(rows: Counts) -> bytes:
-    """Return an array with its type and its order in memory, on which the last bits of sums may depend."""
-    buffer = io.BytesIO()
-    np.save(buffer, rows, allow_pickle=False)
-    return buffer.getvalue()
-
-
-def _failure(stored: Mapping[str, params.Json] | None) -> Failure | None:
-    if stored is None:
-        return None
-    problems = [Problem(**problem) for problem in stored["problems"]]
-    return Failure(stored["kind"], problems, stored["total"], _failure(stored["closed"]))
-
-
 Note = Callable[[int, int, str], None]
 KEPT_WORDS = 1_500_000
 """Words of gold that a scorer keeps: some 150 bytes each with their strings, so 225 MB; a shared task of 78 parts.
@@ -155,18 +111,10 @@ class Scorer:
             note: called with (done, total, step) before each part.
             always: make a record also where no part could be scored.
         """
-        return self.join(submission, self.score_parts(submission, self.parts, note), always=always)
-
-    def score_parts(self, submission: Submission, parts: Sequence[Part], note: Note) -> list[PartResult]:
-        """Score some parts of a submission; `note` is called before each, with those of them that are done."""
         results: list[PartResult] = []
-        for done, part in enumerate(parts):
+        for done, part in enumerate(self.parts):
             note(done, len(self.parts), f"scoring {part.name}")
             results.append(self._stored_part(submission, part))
-        return results
-
-    def join(self, submission: Submission, results: Sequence[PartResult], *, always: bool = False) -> Scored:
-        """Return the result of a submission from those of all its parts, in their order; for `always` see `score`."""
         some = any(part.state == SCORED for part in results)
         for part, result in zip(self.parts, results, strict=True):
             if result.state != SCORED:

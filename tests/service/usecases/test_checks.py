@@ -47,10 +47,6 @@ def test_a_sound_store_has_no_finding(either_context):
     assert codes(either_context, every=False) <= {"file-mode"}
 
 
-PIECE = (
-    "INSERT INTO pieces (id, run_id, revision, version, first, last, attempts, done, body) "
-    "SELECT id || '-p1-0', id, 1, '0', 0, 1, 1, 0, {} FROM submissions LIMIT 1"
-)
 DAMAGES = {
     "text-damaged": "UPDATE texts SET size = size + 1 WHERE digest = (SELECT min(digest) FROM texts)",
     "text-without-owner": "DELETE FROM owned_texts WHERE name = 'outputs/en'",
@@ -67,8 +63,7 @@ DAMAGES = {
     "precedence, turn) VALUES ('job_x', 'job', 'live', 'queued', 0, '2026-11-02 12:00:00', '', 0, 0)",
     "state-differs": "UPDATE submissions SET state = 'queued'",
     "scores-left-over": "UPDATE revisions SET state = 'ready'",
-    "piece-left-over": PIECE.format("NULL"),
-    "document-unreadable": PIECE.format("x'00'"),
+    "document-unreadable": "UPDATE comparisons SET document = x'00'",
 }
 
 

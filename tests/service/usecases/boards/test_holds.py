@@ -17,7 +17,7 @@ from service.usecases.checks import queue_findings
 from service.usecases.submissions.submissions import cancel_submission, delete_submission
 from tests.fixtures.contexts import ORGANISER, give_up, later, sent_for
 from tests.fixtures.tasks import LONG, SLUG, once, spoilt
-from workers.entry import do, give_back, next_work, peek
+from workers.entry import do, give_back, next_run, peek
 from workers.sweeper import Sweeper
 
 TEAMS = ("lyon", "prague", "oslo")
@@ -52,7 +52,7 @@ def arrivals(task):
 
 
 def begun(context):
-    run = next_work(context, BULK, runs.NO_LIMIT)
+    run = next_run(context, BULK, runs.NO_LIMIT)
     return None if run is None else run.id
 
 

@@ -16,7 +16,7 @@ from service.usecases.status import metrics_text
 from tests.fixtures.contexts import ORGANISER, SCORER, with_config
 from tests.fixtures.requests import DEPENDENCIES, loaded
 from tests.fixtures.tasks import RIGHT
-from workers.entry import next_work
+from workers.entry import next_run
 
 JOB = loaded(JobRequest, DEPENDENCIES)
 MOST = 3
@@ -39,7 +39,7 @@ def test_more_queued_jobs_than_the_limit_are_refused_until_one_begins(limited):
     assert refused.value.type_slug == "too-many-queued"
     assert refused.value.headers["Retry-After"].isdecimal()
     assert queued(limited) == MOST
-    next_work(limited, "live", runs.NO_LIMIT)
+    next_run(limited, "live", runs.NO_LIMIT)
     submit_job(limited, SCORER, JOB)
 
 
@@ -130,7 +130,7 @@ def test_whose_work_it_is(caller, principal):
 def test_how_long_runs_waited_is_a_metric(limited):
     full(limited, SCORER)
     for _ in range(2):
-        next_work(limited, "live", runs.NO_LIMIT)
+        next_run(limited, "live", runs.NO_LIMIT)
     text = metrics_text(limited).decode()
     assert 'treescore_wait_seconds_count{kind="job"} 2.0' in text
     assert 'treescore_wait_seconds_bucket{kind="job",le="+Inf"} 2.0' in text
