@@ -288,14 +288,11 @@ def documents(contract: Contract) -> Iterator[str]:
 
 def operations(contract: Contract) -> Iterator[str]:
     """Yield the module of operations."""
-    yield HEAD.format("The operations of the service: id, method, path, query, what of it is needed, headers, bodies.")
-    yield "ROWS: tuple[tuple[str, str, str, str, str, str, str], ...] = (\n"
-    for name, (method, path, operation) in contract.operations.items():
-        query = contract.parameters(name, "query")
-        needed = [each for each, given in query.items() if given.get("required")]
+    yield HEAD.format("The operations of the service: id, method, path, headers.")
+    yield "ROWS: tuple[tuple[str, str, str, str], ...] = (\n"
+    for name, (method, path, _) in contract.operations.items():
         headers = [each for each in contract.parameters(name, "header") if each not in ("Request-Id", "If-None-Match")]
-        bodies = contract.at(operation.get("requestBody", {})).get("content", ())
-        columns = (name, method, path, *(" ".join(each) for each in (query, needed, headers, bodies)))
+        columns = (name, method, path, " ".join(headers))
         yield f"    {columns},\n"
     yield ")\n"
 

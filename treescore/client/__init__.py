@@ -100,7 +100,7 @@ class ClientMethods(Resource):
             seconds: time for it.
 
         Raises:
-            ClientError: the operation or a parameter is unknown, the service refuses it, or it does not answer.
+            ClientError: the operation is unknown, the service refuses it, or it does not answer.
         """
         sent = {"headers": headers or {}, "json": json, "texts": texts, "watch": progress, "target": to}
         return await self._session.call(operation, path, query=query, seconds=seconds, **sent).exchange()

@@ -36,19 +36,13 @@ class Operation:
         id: its `operationId`.
         method: of HTTP.
         path: with places for parameters, `/v1/jobs/{job_id}`.
-        query: parameters of the query string.
-        needed: those of them that must be given.
         headers: that change what the call does, beside the ETag of an answer that is known already.
-        body: media types of the body; none without one.
     """
 
     id: str
     method: str
     path: str
-    query: tuple[str, ...] = ()
-    needed: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
-    body: tuple[str, ...] = ()
 
     @cached_property
     def places(self) -> tuple[str, ...]:
@@ -65,9 +59,7 @@ class Operation:
         return _PLACE.sub(lambda match: quote(values[match[1]], safe=""), self.path)
 
 
-OPERATIONS: Mapping[str, Operation] = {
-    row[0]: Operation(*row[:3], *(tuple(names.split()) for names in row[3:])) for row in ROWS
-}
+OPERATIONS: Mapping[str, Operation] = {row[0]: Operation(*row[:3], tuple(row[3].split())) for row in ROWS}
 """Operations by their ids."""
 
 

@@ -422,7 +422,7 @@ class Session:
             more: further attributes of Call.
 
         Raises:
-            RequestError: the operation or a parameter is unknown, or one is missing.
+            RequestError: the operation or a parameter of its path is unknown, or one is missing.
         """
         known = requests.OPERATIONS.get(operation)
         if known is None:
@@ -439,11 +439,6 @@ class Session:
         for value in (*given.values(), *asked.values()):
             if not requests.is_sendable(value):
                 raise answers.RequestError(f"{operation}: {value!r} has half a surrogate pair, which cannot be sent.")
-        if not set(asked) <= set(known.query) or not set(known.needed) <= set(asked):
-            listed = ", ".join(f"{name} (required)" if name in known.needed else name for name in known.query)
-            unknown = next((name for name in asked if name not in known.query), None)
-            meant = did_you_mean(unknown, known.query)
-            raise answers.RequestError(f"{operation} takes the query parameters: {listed or 'none'}.{meant}")
         return Call(self, known, known.address(given), self.end(seconds), asked, **more)
 
     def end(self, seconds: float | None = None) -> float:

@@ -267,10 +267,7 @@ def test_what_is_no_json_is_an_error_before_anything_is_sent():
 @pytest.mark.parametrize(
     ("operation", "path", "query", "expected"),
     [("list_things", {}, {}, "Unknown operation"), ("list_job", {}, {}, "mean 'list_jobs'"),
-     ("get_leaderboard", {"benchmark": "x"}, {"scor": "y"}, "mean 'score'"),
      ("get_job", {}, {}, "path parameters: job_id"),
-     ("get_job", {"job_id": "x"}, {"page": 2}, "query parameters: none"),
-     ("get_slices", {"job_id": "x"}, {"system": "A"}, r"metric \(required\)"),
      ("get_job", {"job_id": ""}, {}, "not empty"), ("get_job", {"job_id": ".."}, {}, "not empty")],
 )  # fmt: skip
 def test_a_call_that_the_contract_does_not_know_is_not_sent(operation, path, query, expected):
