@@ -31,6 +31,7 @@ SCRIPTS: dict[str, tuple[list[str], list[str]]] = {
     "service_speed": ([], QUICK),
     "conll2018": ([], QUICK),
     "shared_task": (["--teams", "200"], ["--teams", "10", "--reads", "50", "--sentences", "200"]),
+    "views": ([], ["--submissions", "4"]),
     "pages": ([], QUICK),
     "significance": (["--repeats", "1", "--only-pair"], ["--repeats", "1", "--only-pair"]),
     "fairness": ([], ["--jobs", "100", "--submissions", "3", "--sentences", "200"]),
