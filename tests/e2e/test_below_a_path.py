@@ -50,9 +50,9 @@ def test_everything_is_found_below_the_path(way: str, tmp_path: Path, valkey: Va
         port = stack.enter_context(proxy(name, tmp_path, [f"127.0.0.1:{served.port}"] * 2, **changes))
         site = f"http://127.0.0.1:{port}{PREFIX}"
         with Client(site, ADMIN) as client:
-            made = client.send("POST", "/v1/jobs", json=DEPENDENCIES)
+            made = client.call("submit_job", json=DEPENDENCIES)
             work_of(served.context)()
-            assert client.get(made.headers["Location"])["state"] == "succeeded"
+            assert client.job(made.document()["id"]).get().state == "succeeded"
         with httpx.Client(base_url=site, headers=BROWSER, timeout=PATIENCE) as browser:
             signed = browser.post("/sign-in", data={"token": ADMIN, "next": "/admin"})
             assert (signed.status_code, signed.headers["Location"]) == (303, f"{PREFIX}/admin")

@@ -167,17 +167,18 @@ def test_what_is_made_below_the_path_is_found_there_by_clients_and_commands(plac
     task = {"id": "one", "title": "One", "format": JOB["format"], "metrics": JOB["metrics"], "parts": parts}
     (tmp_path / "en").write_text(JOB["systems"][0]["output"])
     with served(placed) as address, Client(address + PREFIX, ADMIN) as client:
-        made = client.send("POST", "/v1/jobs", json=JOB)
-        assert made.headers["Location"] == f"{PREFIX}/v1/jobs/{made.document()['id']}"
-        assert client.get(made.headers["Location"]) == client.get(f"/v1/jobs/{made.document()['id']}")
-        client.post("/v1/benchmarks", task)
-        invite = client.post("/v1/benchmarks/one/invites", {"expires_at": "2100-01-01T00:00:00Z", "teams_at_most": 3})
+        made = client.call("submit_job", json=JOB)
+        job = made.document()["id"]
+        assert made.headers["Location"] == f"{PREFIX}/v1/jobs/{job}"
+        assert client.job(job).get().id == job
+        client.call("create_benchmark", json=task)
+        invite = client.benchmark("one").invite("2100-01-01T00:00:00Z", 3)
         assert invite["address"].startswith(f"https://scores.example.org{PREFIX}/join/")
-        team = client.post("/v1/benchmarks/one/teams", {"id": "ulm", "name": "Ulm"})
+        team = client.benchmark("one").add_team("ulm", "Ulm")
         printed = CliRunner().invoke(
             main,
             ["submit", "--url", address + PREFIX, "--benchmark", "one", str(tmp_path / "en")],
-            env={"TREESCORE_TOKEN": team["token"]},
+            env={"TREESCORE_TOKEN": team.token},
         )
         assert (printed.exit_code, "rank " in printed.output) == (0, True), printed.output
 
