@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from treescore.client import documents
-from treescore.client.answers import Answer, Cancelled, Document, RequestError, Target, failure_error
+from treescore.client.answers import Answer, Cancelled, Document, RequestError, Target, WrongAnswer, failure_error
 from treescore.client.requests import KEY, OPERATIONS, Texts, Watch
 from treescore.client.session import WAIT_SECONDS, Call, Session, method
 from treescore.core.params import Choice, Json, choices_of
@@ -128,9 +128,12 @@ def id_of(thing: str | Document, name: str = "id") -> str:
         name: of the member that is the id.
 
     Raises:
-        MissingMember: the document lacks it.
+        WrongAnswer: the document lacks it.
     """
-    return str(getattr(thing, name)) if isinstance(thing, Document) else thing
+    found = getattr(thing, name) if isinstance(thing, Document) else thing
+    if not isinstance(found, (str, int)):
+        raise WrongAnswer(f"The service answers with {found!r} as {name!r}: it has another version than this client.")
+    return str(found)
 
 
 def given_members(**members: Any) -> dict[str, Any]:
