@@ -97,7 +97,7 @@ class Vocabulary:
         The table is as long as the vocabulary is when it is returned; strings that do not occur have 0.
         """
         distinct = self.distinct(numbers)
-        values = [function(self.strings[number]) for number in distinct.tolist()]
+        values = list(map(function, map(self.strings.__getitem__, distinct.tolist())))
         table = np.zeros(len(self.strings), np.int64)
         table[distinct] = values
         return table
