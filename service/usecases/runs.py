@@ -226,7 +226,7 @@ def add_run(
 
 
 SEVERAL_METRICS = "several"
-PROGRESS_INTERVAL = 0.5
+PROGRESS_INTERVAL = 1.0
 """Seconds between two stored notes of one run; work that ends sooner stores none."""
 
 

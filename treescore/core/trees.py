@@ -97,7 +97,7 @@ class Vocabulary:
         The table is as long as the vocabulary is when it is returned; strings that do not occur have 0.
         """
         distinct = self.distinct(numbers)
-        values = [function(self.strings[number]) for number in distinct.tolist()]
+        values = list(map(function, map(self.strings.__getitem__, distinct.tolist())))
         table = np.zeros(len(self.strings), np.int64)
         table[distinct] = values
         return table
@@ -295,8 +295,7 @@ class DependencyTreebank:
         empty_lines: their lines, int64.
         empty_sentences: their sentences, from 0, int64.
         sentences: names, attributes, what could not be read.
-        kept: what was computed of the other attributes and holds no number of a string made since: it belongs to
-            `with_vocabulary` too, so that what is known of gold serves all its uses and goes with it.
+        kept: what was computed of the other attributes, so that what is known of gold serves all its uses.
     """
 
     vocabulary: Vocabulary
@@ -523,21 +522,3 @@ def said_of_blank_end(gold: ConstituentTreebank | DiscontinuousTreebank | Alignm
     if fewer >= len(gold) or offsets[fewer] < offsets[-1]:
         return ""
     return f" Gold ends with {counted(len(gold) - fewer, 'blank line')}: remove what stands for no sentence."
-
-
-def with_vocabulary(treebank: Treebank, vocabulary: Vocabulary) -> Treebank:
-    """Return a treebank whose numbers mean the strings of another vocabulary, which begins with those of its own."""
-    if isinstance(treebank, Alignments):
-        return treebank
-    if isinstance(treebank, ParallelTreebank):
-        source, target = (_with_vocabulary(side, vocabulary) for side in (treebank.source, treebank.target))
-        return replace(treebank, source=source, target=target)
-    if isinstance(treebank, DependencyTreebank):
-        return _with_vocabulary(treebank, vocabulary)
-    return replace(treebank, vocabulary=vocabulary)
-
-
-def _with_vocabulary(treebank: DependencyTreebank, vocabulary: Vocabulary) -> DependencyTreebank:
-    made = replace(treebank, vocabulary=vocabulary)
-    object.__setattr__(made, "kept", treebank.kept)
-    return made

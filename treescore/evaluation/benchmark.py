@@ -331,17 +331,20 @@ def part_intervals(
         lacking: whether each part is missing: pooled, it is one unit.
     """
     gone = lacking or [False] * len(units)
-    pooled = [part.sum(axis=0, keepdims=True) if absent else part for part, absent in zip(units, gone, strict=True)]
     strata = np.repeat(np.arange(len(units)), [len(part) for part in units])
     missing = np.array([gone], np.bool_) if any(gone) else None
-    together: Any = np.concatenate(pooled)
     apart: Any = np.concatenate(units)
+    if apart.dtype.kind == "i":  # by columns, of which a score takes few; sums of others depend on their order
+        apart = np.asfortranarray(apart)
+    pooled = [part.sum(axis=0, keepdims=True) if absent else part for part, absent in zip(units, gone, strict=True)]
+    together: Any = apart if missing is None else np.concatenate(pooled)
     ends = np.full((2, 2, len(table.scores)), np.nan)
     for at, score in enumerate(table.scores):  # one by one: the terms of all would take more memory than their counts
-        samples = [sample_of(score, table.count_names, [together], None, None)]
-        if len(units) > 1:
-            samples.append(sample_of(score, table.count_names, [apart], None, strata, missing))
-        for place, sample in enumerate(samples):
+        whole = sample_of(score, table.count_names, [together], None, None)
+        mean = replace(whole, parts=strata, part_count=int(strata.max(initial=-1)) + 1)
+        if missing is not None:
+            mean = sample_of(score, table.count_names, [apart], None, strata, missing)
+        for place, sample in enumerate((whole, mean)[: len(units)]):
             [interval] = system_intervals(sample, [0], LEVEL)
             if interval is not None:
                 ends[place, :, at] = interval.low, interval.high

@@ -8,7 +8,7 @@ from the counts of its sentences.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -267,18 +267,10 @@ class ReadGold:
     Attributes:
         vocabulary: of all treebanks.
         treebanks: gold as it was read, then after each transform, in the order of the metric entries.
-        kept: what was computed of gold alone since, for all its uses.
     """
 
     vocabulary: trees.Vocabulary
     treebanks: Sequence[trees.Treebank]
-    kept: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
-
-    def copy(self) -> ReadGold:
-        """Return the same with a vocabulary that grows on its own."""
-        vocabulary = self.vocabulary.copy()
-        treebanks = [trees.with_vocabulary(treebank, vocabulary) for treebank in self.treebanks]
-        return ReadGold(vocabulary, treebanks, self.kept)
 
 
 class Evaluation:
@@ -311,7 +303,6 @@ class Evaluation:
         self.gold: trees.Treebank
         if isinstance(gold, ReadGold):
             self._vocabulary = gold.vocabulary
-            self.kept = gold.kept
             self.gold, *stages = gold.treebanks
             self._stages |= zip(_stages_of(spec), stages, strict=True)
             return
@@ -346,7 +337,7 @@ class Evaluation:
     @property
     def read_gold(self) -> ReadGold:
         """Return gold for further evaluations of an equal request; ask before the first system is read."""
-        return ReadGold(self._vocabulary, [self.gold, *self._stages.values()], self.kept)
+        return ReadGold(self._vocabulary, [self.gold, *self._stages.values()])
 
     def score(
         self, output: registry.Text, choice: FormatChoice | None = None, pointer: str = "", name: str = ""

@@ -221,7 +221,8 @@ def _check_ranges(ids: Ids, findings: Findings) -> None:
 
 
 def _check_forms(ids: Ids, forms: IntArray, vocabulary: Vocabulary, findings: Findings, warnings: Findings) -> None:
-    empty = passes(forms, vocabulary, is_blank) & (ids.kinds != EMPTY)
+    empty = ((forms == 0) | passes(forms, vocabulary, str.isspace)) & (ids.kinds != EMPTY)
+    empty[empty] = passes(forms[empty], vocabulary, is_blank)
     inner = empty & ids.inside & (ids.kinds == WORD)
 
     def detail(row: int) -> str:

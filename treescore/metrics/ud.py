@@ -298,7 +298,7 @@ class Ud(registry.Metric):
     def check_gold(self, gold: DependencyTreebank, items: registry.ItemInfo, limits: Limits) -> None:
         """Check that every sentence of gold is a tree, as far as the parameters ask for it. Raises InputError."""
         del items
-        self._check_trees(gold, limits, gold=True)
+        self._check_trees(gold, None, limits, gold=True)
 
     def evaluate(
         self, gold: DependencyTreebank, system: DependencyTreebank, items: registry.ItemInfo, limits: Limits
@@ -314,7 +314,7 @@ class Ud(registry.Metric):
         broken = Broken(system, shape.owners, np.zeros(len(shape.owners), np.bool_), [])
         if self.scores_wrong_heads:
             broken = broken_trees_of(system, shape, limits.max_problems)
-        self._check_trees(broken.with_trees(), limits)
+        self._check_trees(broken.with_trees(), None if broken.words.any() else shape, limits)
         alignment = alignment_of(gold, system)
         sides = _side(gold), _side(broken.without_heads())
         right = _right(alignment, *sides)
@@ -337,8 +337,10 @@ class Ud(registry.Metric):
             marks=lambda: _marks(alignment, *sides, right["uas"]),
         )
 
-    def _check_trees(self, treebank: DependencyTreebank, limits: Limits, *, gold: bool = False) -> None:
-        shape = shape_of(resolved_heads(treebank), treebank.word_offsets)
+    def _check_trees(
+        self, treebank: DependencyTreebank, shape: Shape | None, limits: Limits, *, gold: bool = False
+    ) -> None:
+        shape = shape or shape_of(resolved_heads(treebank), treebank.word_offsets)
         advice = "The metric ud scores only trees with one root."
         problems, total = shape_problems(treebank, shape, limits.max_problems, advice, self._allowed)
         if total:

@@ -247,7 +247,8 @@ class Contributions:
         large = np.argwhere(w > 0.5)
         for row, unit in large:
             rest[row, unit] = self._others(w, row, unit).sum()
-        rest[rest <= 0.0] = 1.0
+        if len(large):
+            rest[rest <= 0.0] = 1.0
         a = w * w / rest
         sizes = self._by_part((w > 0.0).astype(np.float64))
         squares, total = self._by_part(w * w), self._by_part(a)
@@ -285,7 +286,7 @@ class Contributions:
         sample = self.sample
         absent = np.zeros((sample.systems, self._parts), np.bool_)
         if sample.parts is not None:
-            absent |= np.isnan(sample.score.of_terms(sample.sums()))
+            absent |= np.isnan(sample.score.of_terms(sample.sums))
         return absent if sample.missing is None else sample.missing | absent
 
     def _units_of(self, part: int) -> slice:
@@ -306,7 +307,7 @@ class Contributions:
 
     def _spread_out(self, of_parts: FloatArray) -> FloatArray:
         """Return for each unit the value of its part: (m, P) as (m, n), or as (m, 1) where there is one part."""
-        return of_parts if self._parts == 1 else of_parts[:, self._strata]
+        return of_parts if self._parts == 1 else np.repeat(of_parts, np.diff(self._offsets), axis=1)
 
 
 def beats_shown(score: Score, names: Sequence[str], new: Counts, shown: Counts, parts: IntArray | None = None) -> bool:

@@ -8,14 +8,16 @@ assumption"), so documents are the units where gold has them.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
+from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray, sums_by
 from treescore.core.comparing import AUTO, FEWEST_PARTS
 from treescore.core.scores import Ratio, Score
 from treescore.core.wording import counted
@@ -28,7 +30,7 @@ _LARGEST_WHOLE = 2.0**52
 """Below this a float holds every whole number, and halves too."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sample:
     """One score's terms of N systems in n units.
 
@@ -86,7 +88,7 @@ class Sample:
 
     def values(self) -> FloatArray:
         """Return the score of each system, (N,); NaN where undefined."""
-        return self.joined(self.sums())
+        return self.joined(self.sums)
 
     def unit_values(self) -> FloatArray:
         """Return the score of each unit by itself, (N, n); NaN where undefined."""
@@ -97,7 +99,7 @@ class Sample:
 
     def part_values(self) -> FloatArray:
         """Return the score of each part, (N, parts): undefined ones as the worst value, NaN where all are undefined."""
-        values = self.score.of_terms(self.sums())
+        values = self.score.of_terms(self.sums)
         undefined = np.isnan(values)
         worst = math.nan if self.score.worst is None else self.score.worst
         return np.where(undefined & ~undefined.all(axis=1, keepdims=True), worst, values)
@@ -116,8 +118,9 @@ class Sample:
         mean = filled.mean(axis=-1) if self.part_count else np.full(values.shape[:-1], np.nan)
         return np.where(np.isnan(values).all(axis=-1), np.nan, mean)
 
+    @cached_property
     def sums(self) -> list[tuple[Counts, Counts]]:
-        """Return the sums of numerators and of denominators by part, (N, parts), for each ratio."""
+        """The sums of numerators and of denominators by part, (N, parts), for each ratio."""
         return [(self.summed(top), self.summed(bottom)) for top, bottom in self.ratios]
 
     def summed(self, terms: Counts) -> Counts:
@@ -242,8 +245,11 @@ def _sums_at(terms: Counts, groups: IntArray, size: int) -> Counts:
     """Sum terms (N, n) of each group, groups int64 (n,): (N, size)."""
     shape = (len(terms), size)
     sums: Counts = np.zeros(shape, np.int64) if terms.dtype.kind == "i" else np.zeros(shape, np.float64)
-    for system in range(len(terms)):
-        np.add.at(sums[system], groups, terms[system])
+    for system, of_system in enumerate(terms):
+        if sums.dtype.kind == "i":
+            sums[system] = sums_by(groups, size, of_system)
+        else:
+            np.add.at(sums[system], groups, of_system)
     return sums
 
 
@@ -316,7 +322,7 @@ def chosen_units(
 def _marked(blocks: Sequence[str | None] | None, strata: IntArray | None) -> int:
     """Count the documents that a text marks; equal names in two parts are two."""
     part_of = repeat(0) if strata is None else strata.tolist()
-    return len({(name, part) for name, part in zip(blocks or (), part_of, strict=False) if name})
+    return sum(1 for name, _ in set(zip(blocks or (), part_of, strict=False)) if name)
 
 
 def with_documents(
@@ -330,11 +336,8 @@ def with_documents(
         The document of each sentence, and the number of parts that go by sentence.
     """
     part_of = [0] * len(blocks) if strata is None else strata.tolist()
-    named: dict[int, set[str]] = {part: set() for part in part_of}
-    for name, part in zip(blocks, part_of, strict=True):
-        if name:
-            named[part].add(name)
-    few = {part for part, names in named.items() if len(names) < fewest}
+    named = Counter(part for name, part in set(zip(blocks, part_of, strict=True)) if name)
+    few = {part for part in set(part_of) if named[part] < fewest}
     kept = [None if part in few else name or UNMARKED for name, part in zip(blocks, part_of, strict=True)]
     return kept, len(few)
 

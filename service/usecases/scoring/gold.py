@@ -30,7 +30,6 @@ from service.contract.common import Text as Given
 from service.store import database, gold_files, revisions, texts
 from service.store.revisions import Part, Revision
 from treescore.core import arrays, registry, structure, trees, version
-from treescore.core.arrays import appearing
 from treescore.core.structure import NONE
 from treescore.core.text import Limits, digest_of
 from treescore.core.treebank_bytes import flat_bytes, treebanks_of
@@ -209,9 +208,11 @@ def _items(stored: Stored, part: str) -> registry.ItemInfo:
 def _gold_digest(stored: Stored, part: str, spec: Spec) -> str:
     digest = digest_of_part(stored, GOLD, part, spec.format)
     about = items_name(part)
-    return f"{digest} items={stored[about][0]}" if about in stored else digest
+    return f"{digest}{_ABOUT_ITEMS}{stored[about][0]}" if about in stored else digest
 
 
+_ABOUT_ITEMS = " items="
+"""Stands in digests of gold whose sentences have attributes."""
 _NAME_DIGITS = 16
 """Hexadecimal digits of a digest that name the folder of a store: few stores are on one machine."""
 
@@ -243,14 +244,19 @@ def known_gold(context: Context, revision: Revision, part: Part, spec: Spec) -> 
     """
     with context.store.read() as db:
         digest = stored_digest(db, revision, part.name, spec)
-    name = _FileName(revision.id, part.position, _key(context.config, revision, digest))
-    return _loaded(context, revision, part, name) or _read(context, revision, part, spec, name)
+        name = _FileName(revision.id, part.position, _key(context.config, revision, digest))
+        body = gold_files_of(context).read(*name)
+        if body is not None:
+            about = items_name(part.name) if _ABOUT_ITEMS in digest else None
+            items = _items({} if about is None else texts.read_texts(db, revision.id, [about]), part.name)
+            return KnownGold(ReadGold(*treebanks_of(body)), items)
+    return _read(context, revision, part, spec, name)
 
 
 def evaluation_against(context: Context, part: Part, spec: Spec, known: KnownGold) -> Evaluation:
-    """Return an evaluation against the gold of a part, whose vocabulary no other use of the same gold changes."""
+    """Return the evaluation against the gold of a part, whose vocabulary grows with each output."""
     pointer = f"/parts/{part.name}/gold"
-    return Evaluation(spec, known.read.copy(), known.items, context.config.limits, pointer, part.name)
+    return Evaluation(spec, known.read, known.items, context.config.limits, pointer, part.name)
 
 
 def drop_gold(context: Context, revision_ids: Iterable[str]) -> None:
@@ -289,15 +295,6 @@ def reader_digest() -> str:
 
 def _key(config: Config, revision: Revision, digest: str) -> str:
     return digest_of(orjson.dumps([reader_digest(), digest, revision.scoring, asdict(config.limits)]))
-
-
-def _loaded(context: Context, revision: Revision, part: Part, name: _FileName) -> KnownGold | None:
-    body = gold_files_of(context).read(*name)
-    if body is None:
-        return None
-    with context.store.read() as db:
-        items = _items(texts.read_texts(db, revision.id, [items_name(part.name)]), part.name)
-    return KnownGold(ReadGold(*treebanks_of(body)), items)
 
 
 def _read(context: Context, revision: Revision, part: Part, spec: Spec, name: _FileName) -> KnownGold:
@@ -455,19 +452,19 @@ def annotation_digest(treebank: trees.Treebank) -> str:
         sides: tuple[trees.Treebank, ...] = (treebank.source, treebank.target, treebank.alignment)
         return hashlib.sha256(" ".join(map(annotation_digest, sides)).encode()).hexdigest()
     whole = {each.name: getattr(treebank, each.name) for each in fields(treebank) if each.name not in _BESIDE}
-    arrays = {name: value for name, value in whole.items() if isinstance(value, np.ndarray)}
+    columns = {name: value for name, value in whole.items() if isinstance(value, np.ndarray)}
     vocabulary = whole.get("vocabulary", trees.Vocabulary())
     if isinstance(treebank, trees.DependencyTreebank):
-        arrays["odd_heads"] = np.where(treebank.heads <= trees.ODD_HEAD, trees.ODD_HEAD - treebank.heads, NONE)
-        arrays["heads"] = np.maximum(treebank.heads, trees.ODD_HEAD)
-    numbered = [name for name in arrays if name in _STRINGS]
-    used = np.concatenate([arrays[name] for name in numbered]) if numbered else np.zeros(0, np.int64)
-    distinct = appearing(used[used >= 0], len(vocabulary.strings))
+        columns["odd_heads"] = np.where(treebank.heads <= trees.ODD_HEAD, trees.ODD_HEAD - treebank.heads, NONE)
+        columns["heads"] = np.maximum(treebank.heads, trees.ODD_HEAD)
+    numbered = [name for name in columns if name in _STRINGS]
+    used = np.concatenate([columns[name] for name in numbered]) if numbered else np.zeros(0, np.int64)
+    distinct = arrays.appearing(used[used >= 0], len(vocabulary.strings))
     number_of = np.full(len(vocabulary.strings) + 1, NONE, np.int64)  # the last one is for none
     number_of[distinct] = np.arange(len(distinct))
-    digest = hashlib.sha256(orjson.dumps([vocabulary.strings[number] for number in distinct.tolist()]))
-    for name, values in arrays.items():
-        own = number_of[values] if name in numbered else values
-        digest.update(f"{name} {own.shape}".encode())
+    digest = hashlib.sha256(orjson.dumps(list(map(vocabulary.strings.__getitem__, distinct.tolist()))))
+    for name, values in columns.items():
+        own = arrays.smallest(number_of[values] if name in numbered else values)
+        digest.update(f"{name} {own.dtype} {own.shape}".encode())
         digest.update(own.tobytes())
     return digest.hexdigest()

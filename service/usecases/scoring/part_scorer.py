@@ -64,9 +64,6 @@ class PartResult:
 
 
 Note = Callable[[int, int, str], None]
-KEPT_WORDS = 1_500_000
-"""Words of gold that a scorer keeps: some 150 bytes each with their strings, so 225 MB; a shared task of 78 parts.
-What is computed of them and kept too takes 10 bytes more under `ud` and 40 under `attachment`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +96,6 @@ class Scorer:
             self._split = None if benchmark is None else split_of(db, benchmark, revision.id)
             self._unit = comparing.AUTO if benchmark is None else benchmark.leaderboard["unit"]
         gold.sweep_gold_files(context)
-        self._gold: dict[str, gold.KnownGold] = {}
-        self._absent: dict[tuple[str, str], Counts] = {}
         self._blocks: dict[tuple[str, str | None], IntArray | None] = {}
 
     def score(self, submission: Submission, note: Note, *, always: bool = False) -> Scored:
@@ -152,9 +147,7 @@ class Scorer:
 
     def _evaluation(self, part: Part) -> evaluate.Evaluation:
         spec = self.scoring.spec
-        known = self._gold.get(part.name) or gold.known_gold(self.context, self.revision, part, spec)
-        if sum(each.words or 0 for each in self.parts if each.name in {part.name, *self._gold}) <= KEPT_WORDS:
-            self._gold[part.name] = known
+        known = gold.known_gold(self.context, self.revision, part, spec)
         return gold.evaluation_against(self.context, part, spec, known)
 
     def _blocks_of(self, part: Part, share: str | None) -> IntArray | None:
@@ -232,19 +225,13 @@ class Scorer:
         for position, entry in enumerate(entries):
             rows: Counts = np.zeros((part.sentences or 0, len(entry.metric.table.count_names)), np.int64)
             if charge and self.scoring.charges(entry):
-                rows = self._absent_rows(part, entry)
+                rows = self._evaluation(part).absent(entry)
             result.shares[entry.key] = PartShare(rows)
             key = ArtifactKey(part.position, position, self.revision.number)
             result.packed[key.name("counts")] = packing.pack_array(rows)
             if charge and entry.leaves_out:
-                result.packed[key.name(CHARGED)] = packing.pack_array(self._absent_rows(part, entry.charging))
+                result.packed[key.name(CHARGED)] = packing.pack_array(self._evaluation(part).absent(entry.charging))
                 result.packed[key.name(ANSWERED)] = packing.pack_array(np.zeros(len(rows), np.bool_))
-
-    def _absent_rows(self, part: Part, entry: Entry) -> Counts:
-        """Return what the sentences of a part count against a missing output."""
-        if (part.name, entry.key) not in self._absent:
-            self._absent[part.name, entry.key] = self._evaluation(part).absent(entry)
-        return self._absent[part.name, entry.key]
 
     def _record(self, submission: Submission, results: Sequence[PartResult]) -> ScoreRecord:
         main, figures, metrics = self._figures(results, self._shares[0])

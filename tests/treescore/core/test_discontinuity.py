@@ -11,7 +11,7 @@ from tests.treescore.formats.test_gap_formats import read, tree, words
 from treescore.core.discontinuity import discontinuous_of, divided, same_yields
 from treescore.core.registry import MarkState, make_format
 from treescore.core.text import DEFAULT_LIMITS
-from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank, Vocabulary, with_vocabulary
+from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank, Vocabulary
 from treescore.evaluation.blind import blind_inputs, word_count
 from treescore.evaluation.tree_marks import _plain
 
@@ -124,7 +124,6 @@ def test_trees_with_gaps_are_trees_for_all_that_asks_for_words() -> None:
     found = read("export", "#BOS 1\na X -- -- 0\nb -NONE- -- -- 0\n#EOS 1\n#BOS 2\nc X -- -- 0\n#EOS 2\n")
     assert blind_inputs(found) == {"words": "a\nc\n", "text": "a c\n"}
     assert word_count(found) == 3
-    assert len(with_vocabulary(found, found.vocabulary.copy())) == 2
 
 
 def test_sentences_of_other_names_are_not_marked() -> None:

@@ -10,7 +10,7 @@ import pytest
 from treescore.core.registry import make_format
 from treescore.core.text import DEFAULT_LIMITS
 from treescore.core.treebank_bytes import flat_bytes, treebanks_of
-from treescore.core.trees import NO_HEAD, ExpressionTreebank, Vocabulary, with_vocabulary
+from treescore.core.trees import NO_HEAD, ExpressionTreebank, Vocabulary
 from treescore.errors import InputError, LimitError
 from treescore.evaluation.blind import blind_inputs
 from treescore.evaluation.evaluate import Evaluation
@@ -193,7 +193,6 @@ def test_the_type_is_kept_where_treebanks_are_kept():
     treebank = read(cupt("a/1:VID b/1", "c"), vocabulary)
     _, [kept] = treebanks_of(flat_bytes(vocabulary, [treebank]))
     assert expressions(kept) == expressions(treebank)
-    assert isinstance(with_vocabulary(treebank, vocabulary.copy()), ExpressionTreebank)
     marks: Any = marks_of((), {}, treebank, treebank)
     assert marks.marks.system.tolist() == [0, 0, 0]
     heads = parse_spec({"format": "cupt", "transforms": ["heads"], "metrics": ["attachment"]}).entries[0].steps[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 
 import numpy as np
@@ -14,6 +15,7 @@ from treescore.core.jit import forced
 from treescore.core.registry import make_format
 from treescore.core.text import DEFAULT_LIMITS
 from treescore.core.trees import Vocabulary
+from treescore.formats.shared import lines
 from treescore.formats.shared.lines import _LINES_CUT, numbered_fields, tabs_of, without_spaces
 
 COLUMNS = 3
@@ -116,3 +118,9 @@ def test_trees_are_read_as_they_were_built(trees: list[tuple[str, object]], spac
 @given(st.text(st.sampled_from("aé語ش\u0301\u200b\n\t \u00a0\u1680\u2009\u202f\u3000\u2028"), max_size=6))
 def test_only_characters_of_the_category_zs_are_removed(form):
     assert without_spaces(form) == "".join(each for each in form if unicodedata.category(each) != "Zs")
+
+
+def test_spaces_are_all_characters_of_the_category_zs():
+    assert [*lines.SPACES] == [
+        each for each in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(each) == "Zs"
+    ]

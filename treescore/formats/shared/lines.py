@@ -12,7 +12,6 @@ numbers of the strings do not depend on it.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -21,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import Bits, BoolArray, Bytes, Int32Array, IntArray, offsets_of, sums_by
+from treescore.core.columns import ranges_of
 from treescore.core.jit import compiled, unless_interpreted, weighing
 from treescore.core.text import BOM, Limits, checked_bytes
 from treescore.core.trees import Vocabulary
@@ -33,6 +33,8 @@ _LOWS, _HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 _TABS, _LINE_FEEDS = np.uint64(_TAB) * _LOWS, np.uint64(_LINE_FEED) * _LOWS
 _LINES_AT_ONCE = 512
 """Lines whose fields are strings at once, 0.3 MB of them: eight times as many take no less time."""
+_KNOWN_A_LINE = 2
+"""Strings of the vocabulary for each line that are looked up without being made: those of gold, which most are."""
 _LINES_CUT = 1024
 """Lines cut before their fields are numbered; their places stay in the cache."""
 
@@ -70,16 +72,17 @@ def numbered_fields(
         columns: how many fields a line has.
         vocabulary: new strings are added to it, in the order of the text, unless the answer is None.
     """
-    characters, words = padded(text)
+    known = vocabulary.strings[: _KNOWN_A_LINE * len(starts)]
+    characters, words = padded(text, "\0".join([*known, ""]).encode())
     codes = np.empty((columns, len(starts)), np.int32)
     firsts, stops = np.empty((2, _LINES_CUT * columns), np.int64)
     found = np.empty(_LINES_CUT * columns, np.int32)
-    table = new_table()
-    even = None
+    table, even = new_table(), None
     for line in range(0, len(starts), _LINES_CUT):
         some = starts[line : line + _LINES_CUT]
         if even is None:
             even = unless_interpreted(_cut, characters, words, some, columns, firsts, stops)
+            table = _table_of(characters, words, len(text), len(known)) if even else table
         else:
             even = _cut(characters, words, some, columns, firsts, stops)
         if not even:
@@ -93,7 +96,17 @@ def numbered_fields(
         return _numbered_by_dict(text, starts, ends, columns, vocabulary) if regular else None
     if not even:
         return None
-    return Fields(codes, vocabulary.numbers_of_distinct(strings_of(text, table.places[: table.size[0]])))
+    new = vocabulary.numbers_of_distinct(strings_of(text, table.places[len(known) : table.size[0]]))
+    return Fields(codes, np.concatenate([np.arange(len(known)), new]))
+
+
+def _table_of(characters: Bytes, words: Bits, begin: int, count: int) -> StringTable:
+    """Return the table of the strings that stand behind a text, each with a NUL, which no text holds."""
+    stops = np.flatnonzero(characters[begin:] == 0)[:count] + begin
+    starts = np.append(begin, stops[:-1] + 1)
+    table = with_room(words, new_table(), count + count // 2)
+    number_all(words, starts, stops, count, table, np.empty(count, np.int32))
+    return table
 
 
 def _numbered_by_dict(text: bytes, starts: IntArray, ends: IntArray, columns: int, vocabulary: Vocabulary) -> Fields:
@@ -205,7 +218,7 @@ MAX_KEYS = 32
 
 _HASH, _NEWLINE = 35, 10
 _SENT_ID = "# sent_id = "
-_SKIPPED_KEYS = ("# text", "#text")
+_SKIPPED_KEYS = (b"# text", b"#text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,11 +276,14 @@ def short(string: str, length: int = 60) -> str:
     return string if len(string) <= length else string[: length - 3] + "..."
 
 
+SPACES = " \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+"""The characters of Unicode category Zs."""
+_WITHOUT_SPACES = str.maketrans("", "", SPACES)
+
+
 def without_spaces(form: str) -> str:
     """Remove characters of Unicode category Zs from a form."""
-    if form.isascii() or form.isprintable():  # of Zs only U+0020 is printable
-        return form.replace(" ", "")
-    return "".join(character for character in form if unicodedata.category(character) != "Zs")
+    return form.replace(" ", "") if form.isascii() else form.translate(_WITHOUT_SPACES)
 
 
 def is_blank(form: str) -> bool:
@@ -320,6 +336,8 @@ def outline_of(text: bytes, limits: Limits) -> Outline:
     comments = np.flatnonzero(comment)
     inside = comments > first_row[block[comments]]
     own = comments[~inside & has_token[block[comments]]]
+    for skipped in _SKIPPED_KEYS:
+        own = own[~_begin(characters, starts[own], skipped)]
     sent_ids, attributes = _comments_of(text, starts[own], ends[own], sentence_of_block[block[own]], count)
     hollow = np.isin(characters[starts[rows]], (ord(" "), _TAB))
     suspects = zip(*(each[rows[hollow]].tolist() for each in (starts, ends)), strict=True)
@@ -338,6 +356,14 @@ def outline_of(text: bytes, limits: Limits) -> Outline:
         misplaced=comments[inside] + 1,
         spare=np.flatnonzero(blank & ~has_token[block]) + 1,
     )
+
+
+def _begin(characters: Bytes, starts: IntArray, prefix: bytes) -> BoolArray:
+    """Tell which lines begin with a prefix: bool, the same shape."""
+    found = np.ones(len(starts), np.bool_)
+    for place, byte in enumerate(prefix):
+        found[found] = characters.take(starts[found] + place, mode="clip") == byte
+    return found
 
 
 def columns_of(outline: Outline, vocabulary: Vocabulary) -> Fields | None:
@@ -384,8 +410,6 @@ def _comments_of(
     for line, sentence in zip(lines.decode().split("\n") if lines else (), sentences.tolist(), strict=True):
         if line.startswith(_SENT_ID):
             sent_ids[sentence] = line[len(_SENT_ID) :].strip()
-            continue
-        if line.startswith(_SKIPPED_KEYS):
             continue
         key, equals, value = map(str.strip, line[1:].partition("="))
         if key in ("newdoc", "newdoc id"):
@@ -535,4 +559,7 @@ def strings_of(text: bytes, places: IntArray) -> list[str]:
     """Decode the strings at these places, all at once; none holds a line feed. Raises UnicodeDecodeError."""
     if not len(places):
         return []
-    return b"\n".join([text[start:stop] for start, stop in places.tolist()]).decode("utf-8").split("\n")
+    characters, offsets = ranges_of(places[:, 0], places[:, 1] - places[:, 0] + 1)
+    joined = np.frombuffer(text + b"\n", np.uint8)[characters]
+    joined[offsets[1:] - 1] = _LINE_FEED
+    return joined[:-1].tobytes().decode("utf-8").split("\n")

@@ -22,7 +22,7 @@ from treescore.core.registry import Fields
 from treescore.core.trees import DependencyTreebank
 from treescore.core.wording import told_apart
 from treescore.errors import InputError, Problem
-from treescore.formats.shared.lines import short, without_spaces
+from treescore.formats.shared.lines import SPACES, short, without_spaces
 
 _MASK_BITS = 1 << 28
 """Bits of the masks of elements that are kept, the most frequent first."""
@@ -225,8 +225,8 @@ class Alignment:
         return self.sentences_of(self.system.token_starts)[self.system.token_of_word]
 
     def sentences_of(self, starts: IntArray) -> IntArray:
-        """Return the gold sentence that contains each character of `starts`: int64, the same shape."""
-        return np.searchsorted(self.gold.sentence_starts, starts, "right").astype(np.int64) - 1
+        """Return the gold sentence that contains each character of `starts`, ascending: int64, the same shape."""
+        return owners_of(np.append(np.searchsorted(starts, self.gold.sentence_starts), len(starts)))
 
 
 UNALIGNED = -2
@@ -256,16 +256,16 @@ def segmentation_of(treebank: DependencyTreebank) -> Segmentation:
     surface[treebank.mwt_starts] = treebank.mwt_forms
     token_words = np.flatnonzero(starts_token)
     surface = surface[token_words]
-    vocabulary = treebank.vocabulary
-    distinct = vocabulary.distinct(surface).tolist()
-    stripped = {number: without_spaces(vocabulary.strings[number]) for number in distinct}
-    lengths = np.zeros(len(vocabulary), np.int64)
-    lengths[distinct] = [len(stripped[number]) for number in distinct]
-    bounds = offsets_of(lengths[surface])
+    tokens = list(map(treebank.vocabulary.strings.__getitem__, surface.tolist()))
+    text = "".join(tokens)
+    if any(map(text.__contains__, SPACES)):
+        tokens = list(map(without_spaces, tokens))
+        text = "".join(tokens)
+    bounds = offsets_of(np.fromiter(map(len, tokens), np.int64, len(tokens)))
     sentence_bounds = bounds[np.searchsorted(token_words, treebank.word_offsets)]
     return Segmentation(
         treebank=treebank,
-        text="".join(map(stripped.__getitem__, surface.tolist())),
+        text=text,
         token_starts=bounds[:-1],
         token_ends=bounds[1:],
         token_of_word=np.cumsum(starts_token) - 1,
@@ -297,8 +297,10 @@ def alignment_of(gold: DependencyTreebank, system: DependencyTreebank) -> Alignm
 
 
 def spans_in(starts: IntArray, ends: IntArray, others: IntArray, other_ends: IntArray) -> tuple[BoolArray, IntArray]:
-    """Return which spans another list has too, bool, and at which place; both are sorted, and no span is empty."""
-    places = np.minimum(np.searchsorted(others, starts), len(others) - 1)
+    """Return which spans another list has too, bool, and at which place; both are sorted."""
+    place_of = np.zeros(max(int(starts.max(initial=0)), int(others.max(initial=0))) + 1, np.int64)
+    place_of[others[::-1]] = np.arange(len(others))[::-1]  # of equal ones the last that is assigned stays
+    places = place_of[starts]
     return np.asarray((others[places] == starts) & (other_ends[places] == ends), np.bool_), places
 
 
@@ -311,15 +313,25 @@ def _same_spans(gold: Segmentation, system: Segmentation) -> tuple[IntArray, Int
 class _Side:
     """The words of one side, and those of each of t tokens that the other side has over the same characters."""
 
-    def __init__(self, side: Segmentation, tokens: IntArray, keys: IntArray) -> None:
-        self.words = len(keys)
-        self.keys = keys
+    def __init__(self, side: Segmentation, tokens: IntArray) -> None:
+        self.words = len(side.token_of_word)
+        self.keys = np.zeros(self.words, np.int64)
+        self._treebank = side.treebank
         self.firsts = side.token_words[tokens]
         self.ends = np.append(side.token_words[1:], self.words)[tokens]
         self.multiword = side.multiword
         starts, ends = side.token_starts[side.token_of_word], side.token_ends[side.token_of_word]
-        columns: list[Any] = [starts, ends, side.multiword, keys]
+        columns: list[Any] = [starts, ends, side.multiword, self.keys]
         self._views = [memoryview(column) for column in columns]  # which Python reads as fast as lists
+
+    def number(self, words: IntArray, known: dict[str, int]) -> None:
+        """Give some words their keys, equal ones in lower case alike; words that are tokens lose their spaces first."""
+        inside, forms = self.multiword[words].tolist(), self._treebank.forms[words].tolist()
+        strings = self._treebank.vocabulary.strings
+        self.keys[words] = [
+            known.setdefault((strings[form] if within else without_spaces(strings[form])).lower(), len(known))
+            for form, within in zip(forms, inside, strict=True)
+        ]
 
     def rests(self, settled: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
         """Return where the words before each token, and behind all, begin and end, and how many of them are in ranges.
@@ -338,47 +350,33 @@ class _Side:
 
 def _with_multiwords(gold: Segmentation, system: Segmentation) -> tuple[IntArray, IntArray]:
     """Pair the words in the order of the text as the original program does."""
-    tokens, keys = _same_spans(gold, system), _keys(gold, system)
-    one, other = (_Side(*each) for each in zip((gold, system), tokens, keys, strict=True))
+    tokens = _same_spans(gold, system)
+    one, other = (_Side(*each) for each in zip((gold, system), tokens, strict=True))
     counts = np.minimum(one.ends - one.firsts, other.ends - other.firsts)
     gold_words, offsets = ranges_of(one.firsts, counts)
     system_words, _ = ranges_of(other.firsts, counts)
-    owners = owners_of(offsets)
-    alike = sums_by(owners[one.keys[gold_words] != other.keys[system_words]], len(counts)) == 0
+    owners, known = owners_of(offsets), dict[str, int]()
+    in_range = one.multiword[one.firsts] | other.multiword[other.firsts]
+    asked = in_range[owners]
+    one.number(gold_words[asked], known)
+    other.number(system_words[asked], known)
+    unlike = sums_by(owners[one.keys[gold_words] != other.keys[system_words]], len(counts))
     in_step = np.diff(tokens[0], prepend=-1) == 1
-    settled = (alike & in_step) | ~(one.multiword[one.firsts] | other.multiword[other.firsts])
-    begins, stops, multiword = one.rests(settled)
-    other_begins, other_stops, other_multiword = other.rests(settled)
+    settled = ((unlike == 0) & in_step) | ~in_range
+    rests = np.stack((*one.rests(settled), *other.rests(settled)), axis=1)
+    rests = rests[(rests[:, 2] + rests[:, 5]) > 0]
+    one.number(ranges_of(rests[:, 0], rests[:, 1] - rests[:, 0])[0], known)
+    other.number(ranges_of(rests[:, 3], rests[:, 4] - rests[:, 3])[0], known)
     steps = _Steps(MAX_STEPS)
     walked = [
         (begin + g, other_begin + s)
-        for begin, stop, other_begin, other_stop in np.stack((begins, stops, other_begins, other_stops), axis=1)[
-            multiword + other_multiword > 0
-        ].tolist()
+        for begin, stop, _, other_begin, other_stop, _ in rests.tolist()
         for g, s in align_words(one.spans(begin, stop), other.spans(other_begin, other_stop), steps)
     ]
     found = np.stack((gold_words, system_words), axis=1)[settled[owners]]
     pairs = np.concatenate([found, np.array(walked, np.int64).reshape(-1, 2)])
     gold_words, system_words = np.ascontiguousarray(pairs[np.argsort(pairs[:, 0])].T)
     return gold_words, system_words
-
-
-def _keys(gold: Segmentation, system: Segmentation) -> tuple[IntArray, IntArray]:
-    """Number forms, equal ones in lower case alike; words that are tokens lose their spaces first."""
-    lowered: dict[str, int] = {}
-
-    def key_of(form: str) -> int:
-        return lowered.setdefault(form.lower(), len(lowered))
-
-    keys_of_sides = []
-    for side in (gold, system):
-        forms, vocabulary = side.treebank.forms, side.treebank.vocabulary
-        inside = side.multiword
-        keys = np.empty(len(forms), np.int64)
-        keys[inside] = vocabulary.table(forms[inside], key_of)[forms[inside]]
-        keys[~inside] = vocabulary.table(forms[~inside], lambda form: key_of(without_spaces(form)))[forms[~inside]]
-        keys_of_sides.append(keys)
-    return keys_of_sides[0], keys_of_sides[1]
 
 
 def _difference(gold: Segmentation, system: Segmentation) -> Problem:

@@ -109,16 +109,6 @@ def test_the_documents_of_gold_are_numbered_once_by_a_scorer(
     assert numbered == ["en", "de"]
 
 
-def test_where_no_files_are_kept_a_scorer_reads_gold_once(context: Context, task: Task, read: list[str]) -> None:
-    context = replace(context, config=replace(context.config, gold_cache_bytes=0))
-    task.make(parts=PARTS)
-    scorer = Scorer(context, active(context))
-    for _ in range(3):
-        scorer.check({"en": GOLD_CONLLU.encode()}, lambda *_: None)
-    assert read == ["en"]
-    assert kept_files(context) == []
-
-
 def test_a_damaged_file_is_made_again(context: Context, scored: str, read: list[str]) -> None:
     expected = result(context, scored)
     first, second = kept_files(context)
@@ -150,20 +140,6 @@ def test_gold_is_read_again_where_anything_differs_that_reading_depends_on(
     known = gold.known_gold(context, revision, part, spec)
     assert read == ["en"]
     assert (known.items == ItemInfo()) == (change == "items")
-
-
-def test_words_of_outputs_do_not_stay_in_what_is_kept(context: Context, scored: str) -> None:
-    scorer = Scorer(context, active(context))
-
-    def strings() -> dict[str, list[str]]:
-        return {part: list(known.read.vocabulary.strings) for part, known in scorer._gold.items()}
-
-    scorer.check({"en": ONE_WRONG.encode()}, lambda *_: None)
-    before = strings()
-    assert list(before) == ["en"]
-    for number in range(3):
-        scorer.check({"en": ONE_WRONG.replace("\tobj\t", f"\tnew{number}\t").encode()}, lambda *_: None)
-    assert strings() == before
 
 
 @pytest.mark.parametrize("outputs", [OUTPUTS, None], ids=["with submissions", "without"])
@@ -269,13 +245,3 @@ def test_a_folder_that_others_can_use_is_found_and_not_used(context: Context, sc
     assert finding.code == "file-mode"
     result(context, scored)
     assert read == ["en", "de"]
-
-
-def test_a_scorer_keeps_the_first_parts_of_a_large_revision(
-    context: Context, scored: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scorer = Scorer(context, active(context))
-    monkeypatch.setattr(part_scorer, "KEPT_WORDS", scorer.parts[0].words)
-    for _ in range(2):
-        scorer.check({"en": GOLD_CONLLU.encode(), "de": SECOND_PART.encode()}, lambda *_: None)
-    assert list(scorer._gold) == ["en"]
