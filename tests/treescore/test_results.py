@@ -509,7 +509,9 @@ def test_several_scores_are_one_family_in_every_view(scored: Result) -> None:
     assert compared.across is not None
     for form in ("text", "markdown", "html", "rich", "notebook"):
         assert "2 tests as one family" in shown_as(compared, form)
-    assert set(json.loads(compared.to_json())) == {"comparisons", "across"}
+    document = json.loads(compared.to_json())
+    assert set(document) == {"results", "warnings"}
+    assert set(document["results"]) == {"systems", "comparisons", "across"}
 
 
 def test_a_picture_is_shown_and_saved(scored: Result, tmp_path: Path) -> None:

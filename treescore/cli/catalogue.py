@@ -9,8 +9,10 @@ import orjson
 
 from treescore.core import registry
 from treescore.core.params import Json, Param
+from treescore.core.scores import Score
 from treescore.core.wording import did_you_mean
 from treescore.evaluation import spec
+from treescore.render.forms import scores_called
 
 _SHOWN = 60
 """Characters of a default value that are shown."""
@@ -40,7 +42,8 @@ def show(kind: Kind, name: str | None, *, as_json: bool) -> None:
     """
     if name is not None and name not in kind.known:
         known = ", ".join(sorted(kind.known))
-        meant = did_you_mean(name, kind.known)
+        asked = meant_by(name) if kind.name == "metric" else []
+        meant = f" In a command it is {', or '.join(asked)}." if asked else did_you_mean(name, kind.known)
         raise click.UsageError(f"Unknown {kind.name} {name!r}.{meant} {kind.name.title()}s: {known}.")
     if as_json:
         one = None if name is None else {"kind": kind.name, **spec.entry_of(kind.known[name])}
@@ -53,6 +56,23 @@ def show(kind: Kind, name: str | None, *, as_json: bool) -> None:
     else:
         _one(formatter, kind, kind.known[name])
     click.echo(formatter.getvalue(), nl=False)
+
+
+def meant_by(name: str, fmt: registry.Format | None = None) -> list[str]:
+    """Return the options that ask for what is called so: a layout of an original program, else a score.
+
+    Args:
+        name: that no metric has.
+        fmt: of the texts: metrics that read it come alone where there are any, its usual one first.
+    """
+    metrics = [each for _, each in sorted(registry.METRICS.items())]
+    if fmt is not None:
+        metrics.sort(key=lambda metric: metric.name != fmt.usual_metric)
+    found = [each for each in metrics if fmt is None or issubclass(fmt.yields, tuple(each.reads))]
+    styles = [f"--metric {each.name} --style {name.lower()}" for each in found if name.lower() in each.styles]
+    scores = ((each.name, scores_called(name, each.headline, _scores(each))) for each in found)
+    asked = styles or [f"--metric {metric} --scores {called[0].name}" for metric, called in scores if called]
+    return asked or ([] if fmt is None else meant_by(name))
 
 
 def _list(formatter: click.HelpFormatter, kind: Kind) -> None:
@@ -160,11 +180,17 @@ def _metric_line(metric: type[registry.Metric]) -> str:
     return f"Main score: {main.name} ({direction} is better). Scores {spec.kinds_in_words(metric.reads)}."
 
 
+def _scores(metric: type[registry.Metric]) -> list[Score]:
+    """Return the scores of a metric, also those that it has with the parameters of its examples alone."""
+    tables = (registry.make_metric(metric.name, each).table for each in ({}, *(of.params for of in metric.examples)))
+    return list({score.name: score for table in tables for score in table.scores}.values())
+
+
 def _describe_metric(formatter: click.HelpFormatter, metric: type[registry.Metric]) -> None:
     heads = metric.headline
     with formatter.section("Scores"):
         rows = []
-        for score in registry.make_metric(metric.name, {}).table.scores:
+        for score in _scores(metric):
             notes = [f"{heads[score.name]} in tables"] if score.name in heads else []
             notes += [] if score.higher_is_better else ["lower is better"]
             notes += ["one-sided"] if score.one_sided else []

@@ -18,8 +18,8 @@ BY_LAW = (AUTO, "permutation", "t")
 class Settings:
     """Checked settings. PARAMS describes each field.
 
-    `runs_required` tells that `runs: random` was asked for by name, which is an error where no
-    system has two runs.
+    `baseline` names the system that each other one is tested against, None for all pairs. `runs_required` tells that
+    `runs: random` was asked for by name, which is an error where no system has two runs.
     """
 
     test: str = AUTO
@@ -37,6 +37,7 @@ class Settings:
     runs: str = "random"
     margin: float | None = None
     power: float = 0.8
+    baseline: str | None = None
     runs_required: bool = False
 
     @property
@@ -50,17 +51,21 @@ class Settings:
         return self.test in BY_LAW
 
 
+BESIDE = ("scores", "baseline")
+"""Members of a `significance` object that are no parameters: they name what is compared."""
+
+
 def parse_settings(document: Mapping[str, Json]) -> Settings:
     """Return the settings of a `significance` object; `scores` is ignored here.
 
     Raises:
         InputError: unknown names and wrong values, each with its pointer below the object.
     """
-    options = {name: value for name, value in document.items() if name != "scores"}
-    values = checked("significance", PARAMS, options, also=["scores"])
+    options = {name: value for name, value in document.items() if name not in BESIDE}
+    values = checked("significance", PARAMS, options, also=BESIDE)
     for name in ("shuffles", "resamples", "seed"):
         values[name] = None if values[name] is None else int(values[name])
-    settings = Settings(**values, runs_required=options.get("runs") == "random")
+    settings = Settings(**values, baseline=document.get("baseline"), runs_required=options.get("runs") == "random")
     if settings.unit == "token" and settings.test != "mcnemar":
         detail = (
             f'The unit "token" needs the test "mcnemar", not {settings.test!r}: '
