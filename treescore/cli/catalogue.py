@@ -1,7 +1,10 @@
 """Lists of metrics, formats and transforms, and descriptions of single ones, as the registry has them."""
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -34,17 +37,23 @@ class Kind(NamedTuple):
     describe: Callable[[click.HelpFormatter, Any], None]
 
 
-def show(kind: Kind, name: str | None, *, as_json: bool) -> None:
-    """Print the list of a kind, or one of it.
+def check_name(kind: Kind, name: str) -> None:
+    """Check that there is something of a kind with this name.
 
     Raises:
         click.UsageError: the name is unknown.
     """
-    if name is not None and name not in kind.known:
+    if name not in kind.known:
         known = ", ".join(sorted(kind.known))
         asked = meant_by(name) if kind.name == "metric" else []
         meant = f" In a command it is {', or '.join(asked)}." if asked else did_you_mean(name, kind.known)
         raise click.UsageError(f"Unknown {kind.name} {name!r}.{meant} {kind.name.title()}s: {known}.")
+
+
+def show(kind: Kind, name: str | None, *, as_json: bool) -> None:
+    """Print the list of a kind, or one of it. Raises click.UsageError for an unknown name."""
+    if name is not None:
+        check_name(kind, name)
     if as_json:
         one = None if name is None else {"kind": kind.name, **spec.entry_of(kind.known[name])}
         document = one or [spec.entry_of(kind.known[each]) for each in sorted(kind.known)]
@@ -222,6 +231,47 @@ def _formats_of(metric: type[registry.Metric]) -> list[str]:
     """Return the formats that a metric reads, as they are or after a transform."""
     after = [f"{fmt} with --transform {transform}" for fmt, transform in spec.transforms_before(metric)]
     return [*spec.formats_of(metric.reads), *after]
+
+
+_CITATION = "CITATION.cff"
+_KEYS = re.compile(r"^@\w+\{(.+),$", re.MULTILINE)
+
+
+def bibtex(names: Sequence[str]) -> Iterator[str]:
+    """Yield entries of BibTeX: Treescore, then the papers that the sources of metrics name, each with its metrics.
+
+    Args:
+        names: of metrics; none for all.
+
+    Raises:
+        click.UsageError: a name is unknown.
+    """
+    for name in names:
+        check_name(KINDS["metrics"], name)
+    package = Path(__file__).parents[1]
+    yield _own_entry(package)
+    papers = re.split(r"\n\n(?=@)", (package / "papers.bib").read_text(encoding="utf-8").rstrip())[1:]
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names) or sorted(registry.METRICS):
+        for piece in registry.METRICS[name].source.split("; "):
+            words, address = "-".join(re.findall(r"\w+", piece.lower())), re.search(r"https?://\S+", piece)
+            for paper in (each for each in papers if _KEYS.findall(each)[0] in words):
+                cited = paper if address is None else f"{paper[:-1]}  url = {{{address[0]}}},\n}}"
+                found.setdefault(cited, []).append(name)
+    yield from (f"% {', '.join(metrics)}\n{paper}\n" for paper, metrics in found.items())
+
+
+def _own_entry(package: Path) -> str:
+    """Return the entry of Treescore from CITATION.cff: the checkout's, else as it was installed."""
+    path = package.parent / _CITATION
+    installed = None if path.is_file() else metadata.distribution(package.name).read_text(f"licenses/{_CITATION}")
+    text = path.read_text(encoding="utf-8") if installed is None else installed
+    said = dict(re.findall(r'^(?:  - )?(\w[\w-]*): "?(.+?)"?$', text, re.MULTILINE))
+    members = {"author": said["name"], "title": said["title"], "version": said["version"], "note": said["license"]}
+    members |= {"year": said["date-released"][:4]} if "date-released" in said else {}
+    return "".join(
+        ["@software{treescore,\n", *(f"  {name} = {{{{{value}}}}},\n" for name, value in members.items()), "}\n"]
+    )
 
 
 # Formats

@@ -93,6 +93,9 @@ COMMANDS: Mapping[str, Entry] = {
     "metrics": Entry("List the metrics, or describe one with its parameters.", KNOW, "reference"),
     "formats": Entry("List the formats, or describe one with its options.", KNOW, "reference"),
     "transforms": Entry("List the transforms, or describe one with its parameters.", KNOW, "reference"),
+    "cite": Entry(
+        "Print BibTeX of Treescore and of the papers of the metrics that are named, or of all.", KNOW, "reference"
+    ),
     "completion": Entry("Print the script that completes commands in a shell.", KNOW, "reference"),
     "submit": Entry(
         "Send outputs to a benchmark, wait, and print score, interval, rank and whether a difference is real.",

@@ -1,4 +1,4 @@
-"""What the command knows: `treescore metrics`, `formats`, `transforms`, `suggest`, and `completion` for the shell."""
+"""What the command knows: `treescore metrics`, `formats`, `transforms`, `cite`, `suggest`, and a shell's completion."""
 
 from __future__ import annotations
 
@@ -33,6 +33,18 @@ def _catalogue(kind: str, example: str, words: str) -> click.Command:
 metrics = _catalogue(METRICS, "ud", "List the metrics, or describe one with its parameters.")
 formats = _catalogue(FORMATS, "pharaoh", "List the formats, or describe one with its options.")
 transforms = _catalogue(TRANSFORMS, "heads", "List the transforms, or describe one with its parameters.")
+
+
+@click.command(epilog=epilog("treescore cite", "treescore cite ud parseval >> references.bib"))
+@click.argument("names", nargs=-1, metavar="[METRIC]...", shell_complete=completer(METRICS))
+def cite(names: tuple[str, ...]) -> None:
+    """Print BibTeX of Treescore and of the papers of the metrics that are named, or of all.
+
+    Above each paper stand the metrics that are to be cited by it.
+    """
+    from treescore.cli.catalogue import bibtex  # noqa: PLC0415 - the help needs no registry
+
+    click.echo("\n".join(bibtex(names)), nl=False)
 
 
 @click.command(epilog=epilog("treescore suggest gold.txt", "treescore suggest gold.txt --json"))
