@@ -236,12 +236,13 @@ def evaluated(asked: Asked, significance: Mapping[str, Json] | None = None) -> S
     by_suffix: set[str] = set()
     for output in given:
         own = formats.get(output.system, asked["system_format"])
+        where = "/output_formats" if output.system in formats else "/system_format"
         if own is None and guessed:
             own = format_of(_first_path(output.path))
             if own is not None and own != text_format:
                 by_suffix.add(own)
         outputs.append(
-            Output(output.name, source_of(output.path, choice if own is None else format_choice(own, "/system_format")),
+            Output(output.name, source_of(output.path, choice if own is None else format_choice(own, where)),
                    own, output.run_of)
         )  # fmt: skip
     with progress_bar() as tell:
@@ -337,7 +338,7 @@ def _check_names(metrics: Sequence[Json], choice: FormatChoice) -> None:
 
 _OPTIONS: Mapping[str, str] = {
     "format": "--format", "system_format": "--system-format", "metrics": "--metric", "transforms": "--transform",
-    "items": "--items", "significance": "--significance",
+    "items": "--items", "significance": "--significance", "output_formats": "--output-format",
 }  # fmt: skip
 """Member of a request -> the option that gives it."""
 _SETTINGS = {"scores": "--scores", "margin": "--margin", **{name: each.option for name, each in SETTINGS.items()}}

@@ -261,8 +261,6 @@ class ThresholdValue(ParamType):
 
     def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> Threshold:
         """Return the threshold; which direction is better is not known yet."""
-        if isinstance(value, Threshold):
-            return value
         score, _, number = str(value).partition("=")
         try:
             bound = float(number)

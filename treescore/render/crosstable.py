@@ -318,11 +318,7 @@ def identical(document: Document) -> list[str]:
     """Say which systems do not differ in any sentence, in one line; nothing where none are alike."""
     pairs = [pair for pair in document["pairs"] if pair.get("differing_sentences") == 0]
     names = [f"{wording.one_line(pair['a'])} and {wording.one_line(pair['b'])}" for pair in pairs]
-    return [f"Identical in every sentence: {wording.listed(names, _MOST_ALIKE)}."] if names else []
-
-
-_MOST_ALIKE = 10
-"""Pairs without a difference that are named."""
+    return [f"Identical in every sentence: {wording.listed(names, 10)}."] if names else []
 
 
 _STATES = (("error", "in error"), ("skip", "skipped"))

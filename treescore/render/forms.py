@@ -83,7 +83,7 @@ def comparison_tables(
     if len(table.systems) <= 2 or not table.cells:
         return [replace(systems, notes=said)]
     if document["signature"].get("baseline"):
-        return [systems, _baseline_table(table, form, said)]
+        return [systems, _baseline_table(table, said)]
     marks = "; * significant" if any(cell.significant for cell in table.cells.values()) else ""
     words = f"{crosstable.difference_words(document)} (row - column){marks}"
     tables = [_pairs_table(table, form, fit, _difference, words)]
@@ -117,7 +117,7 @@ def _difference(cell: crosstable.Cell, figures: Figures) -> str:
     return figures.signed(cell.difference) + ("*" if cell.significant else "")
 
 
-def _baseline_table(table: crosstable.CrossTable, form: str, said: list[str]) -> Table:
+def _baseline_table(table: crosstable.CrossTable, said: list[str]) -> Table:
     """Return the difference of each system to the one that all are compared with, best first."""
     names = [str(system["name"]) for system in table.systems]
     at = names.index(table.document["signature"]["baseline"])
@@ -128,10 +128,9 @@ def _baseline_table(table: crosstable.CrossTable, form: str, said: list[str]) ->
             own = cell if row < at else crosstable.turned(cell)
             interval = table.figures.interval(own.low, own.high)
             rows.append([name, _difference(own, table.figures), interval, p_figure(own.p)])
-    columns = [Column("system"), *(Column(head, paper="r") for head in ("difference", "", "p"))]
-    columns[2] = Column(crosstable.interval_head(table.document), paper="r")
-    legend = f"Differences to {table.names[at]}; * significant."
-    return Table(legend if form == HTML else "", columns, rows, notes=said, legend="" if form == HTML else legend)
+    heads = ("difference", crosstable.interval_head(table.document), "p")
+    columns = [Column("system"), *(Column(head, paper="r") for head in heads)]
+    return Table("", columns, rows, notes=said, legend=f"Differences to {table.names[at]}; * significant.")
 
 
 def _pairs_table(
@@ -153,11 +152,10 @@ def _pairs_table(
         [name, *(cells.get((row, column), "") for column in range(1, len(names)))]
         for row, name in enumerate(names[:-1])
     ]
-    legend = f"Each cell: {shown}."
-    if form == HTML:
-        return Table(legend, columns, rows)
     found = {at for at, cell in table.cells.items() if cell.significant and form in (MARKDOWN, LATEX)}
-    made = Table("", columns, rows, rules=_rules(table) if form == LATEX else (), strong=found, legend=legend)
+    made = Table(
+        "", columns, rows, rules=_rules(table) if form == LATEX else (), strong=found, legend=f"Each cell: {shown}."
+    )
     return made if form != TEXT or not fit or made.width <= fit else _narrowed(made, fit)
 
 
@@ -350,7 +348,7 @@ def _flat_pair(document: Document, pair: Document) -> dict[str, Any]:
     return row
 
 
-_Writer = Callable[[Sequence[Document], Document | None, Container[str], int, Mapping[str, Any]], bytes]
+_Writer = Callable[[Sequence[Document], Document | None, Container[str], int, Document], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,9 +363,8 @@ def _tables(form: str) -> _Writer:
     """Return a writer of one comparison after the other, and lines of all of them as one family at the end."""
 
     def write(
-        documents: Sequence[Document], across: Document | None, shares: Container[str], width: int,
-        shown: Mapping[str, Any],
-    ) -> bytes:  # fmt: skip
+        documents: Sequence[Document], across: Document | None, shares: Container[str], width: int, shown: Document
+    ) -> bytes:
         tables = [table for document in documents for table in comparison_tables(document, shares, form, **shown)]
         tables += [] if across is None else [across_table(across, form)]
         return ("" if form == HTML else "\n").join(written(table, form, width) for table in tables).encode()
@@ -408,7 +405,6 @@ def render_comparisons(
     shares: Container[str] = (),
     *,
     width: int = 0,
-    p_values: bool = True,
     **shown: Any,
 ) -> Rendered:
     """Render comparison documents in one of the FORMATS or as HTML; the same documents give the same bytes.
@@ -419,14 +415,13 @@ def render_comparisons(
         across: all of them as one family, shown after them.
         shares: scores whose figures people see in percent; JSON and CSV hold fractions.
         width: columns at which the prose of plain text breaks; 0 for none.
-        p_values: as in `comparison_tables`, and what else that takes.
-        shown: the same.
+        shown: what else `comparison_tables` takes; `p_values` is true unless given.
 
     Raises:
         KeyError: an unknown format.
     """
     media_type, write = _VIEWS[form]
-    return Rendered(write(documents, across, shares, width, {"p_values": p_values, **shown}), media_type)
+    return Rendered(write(documents, across, shares, width, {"p_values": True, **shown}), media_type)
 
 
 Item = Mapping[str, Any]

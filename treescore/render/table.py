@@ -56,7 +56,7 @@ class Table:
         rules: rows above which text and LaTeX draw a line.
         slanted: rows whose words are slanted in LaTeX.
         strong: row and column of each cell that stands out.
-        legend: what the cells mean, right below them; of LaTeX a comment.
+        legend: what the cells mean, right below them; of LaTeX a comment, of HTML the caption where there is none.
         claim: paragraphs between the rows and the notes.
         commented: in LaTeX the notes are comments.
     """
@@ -265,7 +265,7 @@ def _html_grid(table: Table) -> str:
     lines = [
         '<div style="overflow-x:auto">',  # a wide table scrolls by itself, on the page it would hide what follows
         "<table>",
-        f'<caption style="text-align:left">{_in_html(table.caption)}</caption>',
+        f'<caption style="text-align:left">{_in_html(table.caption or table.legend)}</caption>',
         f"<thead><tr>{heads}</tr></thead>",
         "<tbody>",
     ]
@@ -299,8 +299,8 @@ def _rich_parts(table: Table) -> list[RenderableType]:
     from rich.text import Text  # noqa: PLC0415
 
     parts: list[RenderableType] = [Text(text_warning(words), "bold yellow") for words in table.warnings]
-    if table.caption:
-        parts.append(Text(one_line(table.caption), "bold"))
+    if table.caption or table.legend:
+        parts.append(Text(one_line(table.caption or table.legend), "bold"))
     grid = RichTable(box=None, pad_edge=False)
     for column, head in zip(table.columns, table.heads, strict=True):
         grid.add_column(Text(head), justify="right" if column.numeric else "left")

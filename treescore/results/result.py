@@ -436,15 +436,14 @@ class Comparison(views.Renderable):
         """What must be known of texts, metrics and tests to read the comparisons, each once."""
         return tuple(dict.fromkeys(words for document in self.comparisons for words in document["warnings"]))
 
-    def render(self, form: str, unit: Unit = PERCENT, *, width: int = 0, p_values: bool = False, **shown: Any) -> str:
+    def render(self, form: str, unit: Unit = PERCENT, **shown: Any) -> str:
         """Return one of `forms`: those of every view, and `svg`.
 
         Args:
             form: one of them.
-            unit: as in every view, as is `width`.
-            width: columns at which the prose of plain text breaks; 0 for none.
-            p_values: whether adjusted p follow the differences.
-            shown: `decimals`, and `fit`, the columns of a terminal that a table of pairs keeps to.
+            unit: as in every view.
+            shown: `width` as in every view; `decimals`; `p_values`, whether adjusted p follow the differences; `fit`,
+                the columns of a terminal that a table of pairs keeps to.
 
         Raises:
             InputError: an unknown form or unit.
@@ -455,7 +454,7 @@ class Comparison(views.Renderable):
         shares = self._shares if unit == PERCENT else frozenset()
         from treescore.render.forms import render_comparisons  # noqa: PLC0415 - as above
 
-        shown = {"width": width, "p_values": p_values, **shown}
+        shown = {"p_values": False, **shown}
         return render_comparisons(self.comparisons, form, self.across, shares, **shown).content.decode()
 
     @property

@@ -18,7 +18,6 @@ from treescore.significance.question import UNDEFINED, Question, asked_pairs, ru
 from treescore.significance.settings import LN10, ROUNDING, SMALLEST
 
 _FAMILY = "all unordered pairs of the listed submissions on this metric"
-_OF_BASELINE = "each of the listed submissions against {} on this metric"
 
 
 class Answers(NamedTuple):
@@ -54,7 +53,7 @@ def document(question: Question, answers: Answers, gold_digest: str | None) -> d
     settings, sample, units = question.settings, question.sample, question.terms.units
     pairs = _pair_documents(question, answers)
     order = order_in(question)
-    family = _FAMILY if settings.baseline is None else _OF_BASELINE.format(settings.baseline)
+    family = _FAMILY if settings.baseline is None else f"each listed submission against {settings.baseline}"
     result: dict[str, Json] = {
         "score": question.score_name,
         "higher_is_better": sample.score.higher_is_better,

@@ -18,8 +18,7 @@ BY_LAW = (AUTO, "permutation", "t")
 class Settings:
     """Checked settings. PARAMS describes each field.
 
-    `baseline` names the system that each other one is tested against, None for all pairs. `runs_required` tells that
-    `runs: random` was asked for by name, which is an error where no system has two runs.
+    `runs_required` tells that `runs: random` was asked for by name, which is an error where no system has two runs.
     """
 
     test: str = AUTO
@@ -37,8 +36,12 @@ class Settings:
     runs: str = "random"
     margin: float | None = None
     power: float = 0.8
-    baseline: str | None = None
     runs_required: bool = False
+
+    @property
+    def baseline(self) -> str | None:
+        """The system that each other one is tested against; None for all pairs, as everywhere on a benchmark."""
+        return None
 
     @property
     def own_level(self) -> float:
@@ -49,6 +52,13 @@ class Settings:
     def by_law(self) -> bool:
         """Whether the difference of the scores is tested, by the law of its units."""
         return self.test in BY_LAW
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstOne(Settings):
+    """Settings of a comparison with a baseline."""
+
+    baseline: str = ""
 
 
 BESIDE = ("scores", "baseline")
@@ -65,7 +75,9 @@ def parse_settings(document: Mapping[str, Json]) -> Settings:
     values = checked("significance", PARAMS, options, also=BESIDE)
     for name in ("shuffles", "resamples", "seed"):
         values[name] = None if values[name] is None else int(values[name])
-    settings = Settings(**values, baseline=document.get("baseline"), runs_required=options.get("runs") == "random")
+    values["runs_required"] = options.get("runs") == "random"
+    baseline = document.get("baseline")
+    settings = Settings(**values) if baseline is None else AgainstOne(**values, baseline=baseline)
     if settings.unit == "token" and settings.test != "mcnemar":
         detail = (
             f'The unit "token" needs the test "mcnemar", not {settings.test!r}: '

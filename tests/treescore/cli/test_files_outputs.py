@@ -191,6 +191,23 @@ def test_settings_of_a_comparison_are_not_left_out_in_silence(option: str) -> No
     assert "this command prints comparisons as JSON alone" in " ".join(refused.stderr.split())
 
 
+def test_what_the_first_lines_make_certain_is_taken_and_said(tmp_path: Path) -> None:
+    gold, trees = tmp_path / "gold.txt", tmp_path / "trees.txt"
+    gold.write_text("1 1 1 S\n1 2 2 P\n2 1 1 S\n", encoding="utf-8")
+    trees.write_text("(S (NP a) (VP b))\n", encoding="utf-8")
+    printed = run("score", str(gold), str(gold)).stdout
+    assert "Taken: format naacl (by its first lines), metric alignment (usual for naacl)." in printed
+    refused = " ".join(run("score", str(trees), str(trees), status=2).stderr.split())
+    assert "does not name one. By its first lines --format bracketed is likely. Known suffixes: .mrg" in refused
+
+
+@pytest.mark.parametrize("suffix", [".wa", ".gld", ".tst", ".prd"])
+def test_suffixes_of_the_fields_programs_are_known(suffix: str, tmp_path: Path) -> None:
+    file = tmp_path / f"sample{suffix}"
+    file.write_text("1 1 1 S\n" if suffix == ".wa" else "(S (NP (D a) (N b)) (VP (V c)))\n", encoding="utf-8")
+    assert "(by the suffix of gold)" in run("score", str(file), str(file)).stdout
+
+
 def test_the_format_that_the_suffix_of_outputs_names_is_said(tmp_path: Path) -> None:
     gold, output = tmp_path / "gold.talp", tmp_path / "mine.pharaoh"
     gold.write_text("1-1 2-2\n", encoding="utf-8")
