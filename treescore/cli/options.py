@@ -179,11 +179,15 @@ class OneOf(click.Choice[str]):
             self.fail(f"{error.message}{did_you_mean(value, self.choices)}", param, ctx)
 
 
-class WholeNumber(click.IntRange):
-    """A whole number that is not below a bound."""
+def _within(bounds: click.IntRange | click.FloatRange) -> str:
+    return f"of {bounds.min:g} or more" if bounds.max is None else f"from {bounds.min:g} to {bounds.max:g}"
 
-    def __init__(self, least: int, example: int) -> None:
-        super().__init__(least)
+
+class WholeNumber(click.IntRange):
+    """A whole number within bounds."""
+
+    def __init__(self, least: int, example: int, most: int | None = None) -> None:
+        super().__init__(least, most)
         self.example = example
 
     def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> int:
@@ -191,7 +195,7 @@ class WholeNumber(click.IntRange):
         try:
             return int(super().convert(value, param, ctx))
         except click.BadParameter:
-            self.fail(f"{value!r} is not a whole number of {self.min} or more. Write it as {self.example}.", param, ctx)
+            self.fail(f"{value!r} is not a whole number {_within(self)}. Write it as {self.example}.", param, ctx)
 
 
 class Number(click.FloatRange):
@@ -206,8 +210,7 @@ class Number(click.FloatRange):
         try:
             return float(super().convert(value, param, ctx))
         except click.BadParameter:
-            bounds = f"of {self.min:g} or more" if self.max is None else f"from {self.min:g} to {self.max:g}"
-            self.fail(f"{value!r} is not a number {bounds}. Write it as {self.example:g}.", param, ctx)
+            self.fail(f"{value!r} is not a number {_within(self)}. Write it as {self.example:g}.", param, ctx)
 
 
 class Pair(ParamType):
@@ -609,7 +612,7 @@ def fail_below_option(function: _Function) -> _Function:
 def decimals_option(function: _Function) -> _Function:
     """Add `--decimals`."""
     return click.option(
-        "--decimals", type=click.IntRange(0, 15), metavar="N", help="Decimals of scores and differences in tables."
+        "--decimals", type=WholeNumber(0, 1, 15), metavar="N", help="Decimals of scores and differences in tables."
     )(function)
 
 

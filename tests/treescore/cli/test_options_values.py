@@ -42,6 +42,8 @@ NAME = "Give a name, as "
         ("compare", "--alpha", "2", "not a number from 1e-12 to 0.5. Write it as 0.01."),
         ("compare", "--test", "t-test", "'permutation'"),
         ("compare", "--correction", "hom", "Did you mean 'holm'?"),
+        ("score", "--decimals", "16", "'16' is not a whole number from 0 to 15. Write it as 1."),
+        ("score", "--fail-below", "LAS=much", "'LAS=much' is not a score with a number. Write it as ud.las_f1=0.85."),
         ("compare", "--test-unit", "documnt", "'document'"),
         ("compare", "--scores", "ud.las_f1,", "Write them as LAS,UAS or ud.las_f1,ud.uas_f1."),
         ("errors", "--length", "long", "Write a number of words, as 12, or a range, as 10-20."),
