@@ -50,10 +50,12 @@ class Settings(TypedDict, total=False):
     """The settings of comparisons, as `significance` of a request has them; the defaults are right for most.
 
     `scores` is the address of the score to compare (`"ud.las_f1"`), or a list of them; unless given, the first
-    metric's main score. `treescore.core.comparing.PARAMS` says what the others are.
+    metric's main score. `baseline` names the system that each other one is tested against, all pairs unless given.
+    `treescore.core.comparing.PARAMS` says what the others are.
     """
 
     scores: str | Sequence[str]
+    baseline: str
     test: Literal["auto", "permutation", "t", "bootstrap", "mcnemar", "compare_pl"]
     unit: Literal["auto", "sentence", "block", "part", "token"]
     alternative: Literal["two-sided", "greater", "less"]

@@ -169,7 +169,7 @@ def test_the_wheel_holds_the_library_and_its_metadata_only(wheel: Path) -> None:
 def test_the_sdist_holds_what_builds_the_wheel_and_no_more(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
-    kept = {"LICENSE", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg"}
+    kept = {"CITATION.cff", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml", "setup.cfg"}
     own = {name for name in names if not name.startswith("treescore.egg-info/")}
     assert own - {"MANIFEST.in"} == kept | library_files()
 

@@ -48,7 +48,7 @@ def test_the_command_in_a_signature_makes_the_number_again(tmp_path: Path) -> No
     metrics = []
     for _ in range(2):
         words = command.replace("GOLD", "gold.conllu").replace("OUTPUT", "wrong.conllu")
-        printed = run(*TREESCORE, *shlex.split(words)[1:], cwd=tmp_path)
+        printed = run(*TREESCORE, *shlex.split(words)[1:], "--json", cwd=tmp_path)
         metrics.append(json.loads(printed.stdout)["results"]["systems"][0]["metrics"]["attachment"])
         command = metrics[0]["signature"]["command"]
     assert metrics[0] == metrics[1]

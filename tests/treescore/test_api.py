@@ -133,7 +133,7 @@ def test_the_document_is_that_of_the_command(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "treescore.cli.main", "score", "--format", "conllu", "--metric", "ud"]
     outputs = [str(SYSTEMS / "rules.conllu"), str(SYSTEMS / "graph.conllu")]
     printed = subprocess.run(
-        [*command, "--significance", '{"resamples": 100}', str(GOLD), *outputs],
+        [*command, "--json", "--significance", '{"resamples": 100}', str(GOLD), *outputs],
         cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     result = score(GOLD, outputs, "ud", significance={"resamples": 100})

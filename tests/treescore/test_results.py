@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -459,7 +460,7 @@ def test_a_comparison_takes_its_settings_as_keywords(scored: Result) -> None:
     both = compare(scored, significance={"resamples": 50, "alpha": 0.1}, alpha=0.2)
     assert both.comparisons[0]["alpha"] == 0.2
     hints = get_type_hints(Settings)
-    assert set(hints) == {*PARAMS, "scores"}
+    assert set(hints) == {*PARAMS, "baseline", "scores"}
     for name, param in PARAMS.items():
         if "enum" in param.schema:
             assert list(get_args(hints[name])) == param.schema["enum"]
@@ -509,7 +510,31 @@ def test_several_scores_are_one_family_in_every_view(scored: Result) -> None:
     assert compared.across is not None
     for form in ("text", "markdown", "html", "rich", "notebook"):
         assert "2 tests as one family" in shown_as(compared, form)
-    assert set(json.loads(compared.to_json())) == {"comparisons", "across"}
+    document = json.loads(compared.to_json())
+    assert set(document) == {"results", "warnings"}
+    assert set(document["results"]) == {"systems", "comparisons", "across"}
+
+
+def test_tables_show_the_scores_and_decimals_that_are_asked_for(scored: Result) -> None:
+    latex = scored.to_latex(scores=["UPOS", "las_f1", "ud.lemmas_f1"], decimals=1)
+    assert "system & UPOS & LAS & lemmas\\_f1 \\\\" in latex
+    assert re.search(r"^rules & \d+\.\d & \d+\.\d & \d+\.\d", latex, re.MULTILINE)
+    assert scored.render("latex", scores=["UPOS", "las_f1", "ud.lemmas_f1"], decimals=1) == latex
+    with pytest.raises(InputError, match="Unknown metric in score 'LASS'"):
+        scored.to_markdown(scores=["LASS"])
+    compared = compare(scored)
+    assert re.search(r"Difference [+-]\d+\.\d \[", compared.to_markdown(decimals=1).replace("\\", ""))
+    assert max(map(len, compared.to_text(width=60).splitlines())) <= 60 < max(map(len, str(compared).splitlines()))
+
+
+def test_each_system_is_tested_against_a_baseline(scored: Result) -> None:
+    first, second = scored
+    document = compare(scored, baseline=second).comparisons[0]
+    assert document["signature"]["baseline"] == second
+    assert [(pair["a"], pair["b"]) for pair in document["pairs"]] == [(first, second)]
+    assert "baseline" not in compare(scored).comparisons[0]["signature"]
+    with pytest.raises(InputError, match="Unknown system 'none'"):
+        compare(scored, baseline="none")
 
 
 def test_a_picture_is_shown_and_saved(scored: Result, tmp_path: Path) -> None:

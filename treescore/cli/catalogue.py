@@ -1,7 +1,10 @@
 """Lists of metrics, formats and transforms, and descriptions of single ones, as the registry has them."""
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -9,8 +12,10 @@ import orjson
 
 from treescore.core import registry
 from treescore.core.params import Json, Param
+from treescore.core.scores import Score
 from treescore.core.wording import did_you_mean
 from treescore.evaluation import spec
+from treescore.render.forms import scores_called
 
 _SHOWN = 60
 """Characters of a default value that are shown."""
@@ -32,16 +37,23 @@ class Kind(NamedTuple):
     describe: Callable[[click.HelpFormatter, Any], None]
 
 
-def show(kind: Kind, name: str | None, *, as_json: bool) -> None:
-    """Print the list of a kind, or one of it.
+def check_name(kind: Kind, name: str) -> None:
+    """Check that there is something of a kind with this name.
 
     Raises:
         click.UsageError: the name is unknown.
     """
-    if name is not None and name not in kind.known:
+    if name not in kind.known:
         known = ", ".join(sorted(kind.known))
-        meant = did_you_mean(name, kind.known)
+        asked = meant_by(name) if kind.name == "metric" else []
+        meant = f" In a command it is {', or '.join(asked)}." if asked else did_you_mean(name, kind.known)
         raise click.UsageError(f"Unknown {kind.name} {name!r}.{meant} {kind.name.title()}s: {known}.")
+
+
+def show(kind: Kind, name: str | None, *, as_json: bool) -> None:
+    """Print the list of a kind, or one of it. Raises click.UsageError for an unknown name."""
+    if name is not None:
+        check_name(kind, name)
     if as_json:
         one = None if name is None else {"kind": kind.name, **spec.entry_of(kind.known[name])}
         document = one or [spec.entry_of(kind.known[each]) for each in sorted(kind.known)]
@@ -53,6 +65,23 @@ def show(kind: Kind, name: str | None, *, as_json: bool) -> None:
     else:
         _one(formatter, kind, kind.known[name])
     click.echo(formatter.getvalue(), nl=False)
+
+
+def meant_by(name: str, fmt: registry.Format | None = None) -> list[str]:
+    """Return the options that ask for what is called so: a layout of an original program, else a score.
+
+    Args:
+        name: that no metric has.
+        fmt: of the texts: metrics that read it come alone where there are any, its usual one first.
+    """
+    metrics = [each for _, each in sorted(registry.METRICS.items())]
+    if fmt is not None:
+        metrics.sort(key=lambda metric: metric.name != fmt.usual_metric)
+    found = [each for each in metrics if fmt is None or issubclass(fmt.yields, tuple(each.reads))]
+    styles = [f"--metric {each.name} --style {name.lower()}" for each in found if name.lower() in each.styles]
+    scores = ((each.name, scores_called(name, each.headline, _scores(each))) for each in found)
+    asked = styles or [f"--metric {metric} --scores {called[0].name}" for metric, called in scores if called]
+    return asked or ([] if fmt is None else meant_by(name))
 
 
 def _list(formatter: click.HelpFormatter, kind: Kind) -> None:
@@ -160,11 +189,17 @@ def _metric_line(metric: type[registry.Metric]) -> str:
     return f"Main score: {main.name} ({direction} is better). Scores {spec.kinds_in_words(metric.reads)}."
 
 
+def _scores(metric: type[registry.Metric]) -> list[Score]:
+    """Return the scores of a metric, also those that it has with the parameters of its examples alone."""
+    tables = (registry.make_metric(metric.name, each).table for each in ({}, *(of.params for of in metric.examples)))
+    return list({score.name: score for table in tables for score in table.scores}.values())
+
+
 def _describe_metric(formatter: click.HelpFormatter, metric: type[registry.Metric]) -> None:
     heads = metric.headline
     with formatter.section("Scores"):
         rows = []
-        for score in registry.make_metric(metric.name, {}).table.scores:
+        for score in _scores(metric):
             notes = [f"{heads[score.name]} in tables"] if score.name in heads else []
             notes += [] if score.higher_is_better else ["lower is better"]
             notes += ["one-sided"] if score.one_sided else []
@@ -196,6 +231,47 @@ def _formats_of(metric: type[registry.Metric]) -> list[str]:
     """Return the formats that a metric reads, as they are or after a transform."""
     after = [f"{fmt} with --transform {transform}" for fmt, transform in spec.transforms_before(metric)]
     return [*spec.formats_of(metric.reads), *after]
+
+
+_CITATION = "CITATION.cff"
+_KEYS = re.compile(r"^@\w+\{(.+),$", re.MULTILINE)
+
+
+def bibtex(names: Sequence[str]) -> Iterator[str]:
+    """Yield entries of BibTeX: Treescore, then the papers that the sources of metrics name, each with its metrics.
+
+    Args:
+        names: of metrics; none for all.
+
+    Raises:
+        click.UsageError: a name is unknown.
+    """
+    for name in names:
+        check_name(KINDS["metrics"], name)
+    package = Path(__file__).parents[1]
+    yield _own_entry(package)
+    papers = re.split(r"\n\n(?=@)", (package / "papers.bib").read_text(encoding="utf-8").rstrip())[1:]
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names) or sorted(registry.METRICS):
+        for piece in registry.METRICS[name].source.split("; "):
+            words, address = "-".join(re.findall(r"\w+", piece.lower())), re.search(r"https?://\S+", piece)
+            for paper in (each for each in papers if _KEYS.findall(each)[0] in words):
+                cited = paper if address is None else f"{paper[:-1]}  url = {{{address[0]}}},\n}}"
+                found.setdefault(cited, []).append(name)
+    yield from (f"% {', '.join(metrics)}\n{paper}\n" for paper, metrics in found.items())
+
+
+def _own_entry(package: Path) -> str:
+    """Return the entry of Treescore from CITATION.cff: the checkout's, else as it was installed."""
+    path = package.parent / _CITATION
+    installed = None if path.is_file() else metadata.distribution(package.name).read_text(f"licenses/{_CITATION}")
+    text = path.read_text(encoding="utf-8") if installed is None else installed
+    said = dict(re.findall(r'^(?:  - )?(\w[\w-]*): "?(.+?)"?$', text, re.MULTILINE))
+    members = {"author": said["name"], "title": said["title"], "version": said["version"], "note": said["license"]}
+    members |= {"year": said["date-released"][:4]} if "date-released" in said else {}
+    return "".join(
+        ["@software{treescore,\n", *(f"  {name} = {{{{{value}}}}},\n" for name, value in members.items()), "}\n"]
+    )
 
 
 # Formats

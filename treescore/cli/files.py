@@ -5,28 +5,30 @@ terminal; problems of an input, and warnings, are lines there.
 """
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
-from treescore.api import Output, evaluate, silent
+from treescore.api import Output, evaluate, silent, suggest
 from treescore.api import Progress as Tell
 from treescore.cli.exits import NOT_INSTALLED, WRONG_INPUT
-from treescore.cli.options import FORMAT_VALUE, Asked, is_same, matches, split_name
+from treescore.cli.options import FORMAT_VALUE, SETTINGS, Asked, is_same, json_words, matches, split_name
 from treescore.core.params import Json
-from treescore.core.registry import FORMATS
+from treescore.core.registry import FORMATS, METRICS
 from treescore.core.structure import plain_number
 from treescore.core.text import Limits
 from treescore.core.wording import did_you_mean, one_line
-from treescore.errors import ScoringError
+from treescore.errors import FilePath, InputError, Problem, ScoringError, placed
 from treescore.evaluation.document import problem_line, warning_lines
-from treescore.evaluation.spec import FormatChoice
+from treescore.evaluation.spec import CERTAINTIES, FormatChoice, parse_spec
 from treescore.results import Result
+from treescore.shapes import check_request
 from treescore.sources.texts import Source, StandardInput, format_choice, format_of, names_of_paths, run_name
 
 STANDARD_INPUT = "-"
@@ -190,6 +192,12 @@ class Scored(NamedTuple):
         for line in warning_lines(self.result.warnings):
             click.echo(f"Warning: {one_line(line)}", err=True)
 
+    def said(self, width: int) -> str:
+        """Return in a line, or at this width in several, what was taken."""
+        from treescore.render.table import Table, text_table  # noqa: PLC0415 - programs read no tables
+
+        return text_table(Table("", [], [], notes=[self.taken]), width)
+
 
 def evaluated(asked: Asked, significance: Mapping[str, Json] | None = None) -> Scored:
     """Score the files that the options name.
@@ -205,9 +213,10 @@ def evaluated(asked: Asked, significance: Mapping[str, Json] | None = None) -> S
     given = given_outputs(asked)
     formats = own_formats(asked, given)
     guessed = asked["text_format"] is None
-    text_format = _guessed(asked["gold"]) if guessed else asked["text_format"]
+    text_format, how = _guessed(asked["gold"]) if guessed else (asked["text_format"], "")
     choice = format_choice(text_format, "/format")
     metrics = list(asked["metrics"]) or _usual(choice)
+    _check_names(metrics, choice)
     request: dict[str, Json] = {
         "format": text_format,
         "transforms": list(asked["transforms"]),
@@ -215,21 +224,33 @@ def evaluated(asked: Asked, significance: Mapping[str, Json] | None = None) -> S
         "significance": significance,
         "items": asked["items"],
     }
+    names = (significance or {}).get("scores")
+    if significance is not None and isinstance(names, list) and all(isinstance(name, str) for name in names):
+        from treescore.render.forms import chosen_scores  # noqa: PLC0415 - a main score has its name
+
+        check_request(request)
+        with placed("/significance/scores"):
+            found = chosen_scores(parse_spec(request), names)
+        request["significance"] = {**significance, "scores": [f"{entry.key}.{score.name}" for entry, _, score in found]}
     outputs = []
     by_suffix: set[str] = set()
     for output in given:
         own = formats.get(output.system, asked["system_format"])
+        where = "/output_formats" if output.system in formats else "/system_format"
         if own is None and guessed:
             own = format_of(_first_path(output.path))
             if own is not None and own != text_format:
                 by_suffix.add(own)
         outputs.append(
-            Output(output.name, source_of(output.path, choice if own is None else format_choice(own, "/system_format")),
+            Output(output.name, source_of(output.path, choice if own is None else format_choice(own, where)),
                    own, output.run_of)
         )  # fmt: skip
     with progress_bar() as tell:
         result = evaluate(request, source_of(asked["gold"], choice), outputs, limits=read_limits(), progress=tell)
-    return Scored(result, _taken(asked, choice, metrics, sorted(by_suffix)))
+    taken = [f"format {json_words(text_format)} ({how})"] if guessed else []
+    taken += [f"format {name} (by the suffix of outputs)" for name in sorted(by_suffix)]
+    taken += [] if asked["metrics"] else [f"metric {_in_words(metrics[0])} (usual for {choice.name})"]
+    return Scored(result, f"Taken: {', '.join(taken)}." if taken else "")
 
 
 def source_of(argument: str, choice: FormatChoice) -> Source:
@@ -266,16 +287,20 @@ def _first_path(argument: str) -> Path:
     return Path(argument.split(",", maxsplit=1)[0])
 
 
-def _guessed(gold: str) -> str:
-    """Return the format that the suffix of gold's file names."""
-    found = format_of(Path(gold))
-    if found is None:
-        suffixes = ", ".join(f"{suffix} ({name})" for name, each in FORMATS.items() for suffix in each.suffixes)
-        raise click.UsageError(
-            f"Give --format: the suffix of {gold} does not name one. Known suffixes: {suffixes}. "
-            "`treescore suggest` tells it by the first lines."
-        )
-    return found
+def _guessed(gold: str) -> tuple[Json, str]:
+    """Return the format of gold and how it is known: by its suffix, else by its first lines where these are certain."""
+    named = format_of(Path(gold))
+    if named is not None:
+        return named, "by the suffix of gold"
+    several = "," in gold and not Path(gold).exists()
+    found = [] if gold == STANDARD_INPUT or several else suggest(Path(gold))
+    if found and found[0].certainty == CERTAINTIES[0]:
+        return found[0].format, "by its first lines"
+    likely = f" By its first lines --format {json_words(found[0].format)} is {found[0].certainty}." if found else ""
+    suffixes = ", ".join(f"{suffix} ({name})" for name, each in FORMATS.items() for suffix in each.suffixes)
+    raise click.UsageError(
+        f"Give --format: the suffix of {gold} does not name one.{likely} Known suffixes: {suffixes}."
+    )
 
 
 def _usual(choice: FormatChoice) -> list[Json]:
@@ -293,22 +318,68 @@ def _in_words(metric: Json) -> str:
     return f"{metric['name']} with {params}"
 
 
-def _taken(asked: Asked, choice: FormatChoice, metrics: Sequence[Json], others: Sequence[str]) -> str:
-    """Say which formats and metric were taken where no option names them; `others` are those of outputs alone."""
-    taken = [] if asked["text_format"] is not None else [f"format {choice.name} (by the suffix of gold)"]
-    taken += [f"format {name} (by the suffix of outputs)" for name in others]
-    taken += [] if asked["metrics"] else [f"metric {_in_words(metrics[0])} (usual for {choice.name})"]
-    return f"Taken: {', '.join(taken)}." if taken else ""
+def _check_names(metrics: Sequence[Json], choice: FormatChoice) -> None:
+    """Check that no metric is named as a score or as the layout of an original program.
+
+    Raises:
+        InputError: one is, with what to type.
+    """
+    for number, metric in enumerate(metrics):
+        name = metric if isinstance(metric, str) else metric.get("name")
+        if not isinstance(name, str) or name in METRICS:
+            continue
+        from treescore.cli.catalogue import meant_by  # noqa: PLC0415 - a known name needs no list of scores
+
+        meant = meant_by(name, choice.format)
+        if meant:
+            detail = f"Unknown metric {name!r}. Type {', or '.join(meant)}."
+            raise InputError(Problem("unknown-metric", detail, pointer=f"/metrics/{number}"))
 
 
+_OPTIONS: Mapping[str, str] = {
+    "format": "--format", "system_format": "--system-format", "metrics": "--metric", "transforms": "--transform",
+    "items": "--items", "significance": "--significance", "output_formats": "--output-format",
+}  # fmt: skip
+"""Member of a request -> the option that gives it."""
+_SETTINGS = {"scores": "--scores", "margin": "--margin", **{name: each.option for name, each in SETTINGS.items()}}
+
+
+def as_typed(problem: Problem, given: Sequence[str]) -> Problem:
+    """Return a problem with options in the places of members of a request; `given` are the command and its words."""
+    if problem.code == "unreadable-file":
+        return replace(problem, pointer="")  # its detail names the file
+    member, *path = problem.pointer.removeprefix("/").split("/")
+    if isinstance(problem.pointer, FilePath) or member not in _OPTIONS or given[:1] == ["repeat"]:
+        return problem  # those of `repeat` are members of its file
+    option = _OPTIONS[member]
+    if path and path[0] in _SETTINGS and not any(each.partition("=")[0] == option for each in given):
+        option = _SETTINGS[path.pop(0)]
+    number = int(path.pop(0)) + 1 if path and path[0].isdigit() else 1
+    words = [option, str(number) if number > 1 else "", "/".join(path)]
+    return replace(problem, pointer=" ".join(filter(None, words)), detail=options_in(problem.detail))
+
+
+def options_in(words: str) -> str:
+    """Return words with the options of the command in the places of settings of a comparison."""
+    return _NAMED.sub(lambda found: _TYPED[found[0]], words)
+
+
+_TYPED: Mapping[str, str] = {
+    "`unit: sentence`": "--test-unit sentence", "the unit sentence": "--test-unit sentence", "`test`": "--test",
+    "items.blocks": """--items, as '{"blocks": ["doc1", "doc1", "doc2"]}'""", "by run_of": "by --run",
+    'the test "mcnemar"': "--test mcnemar",
+}  # fmt: skip
+"""How a setting is written in a request -> how it is typed."""
+_NAMED = re.compile("|".join(map(re.escape, _TYPED)))
 MISSING_EXTRA = "missing-extra"
 """Code of the problem that a package is not installed."""
 
 
-def ended(error: ScoringError) -> SystemExit:
-    """Print the problems of an input, one line each, and return the end of the command with its status."""
+def ended(error: ScoringError, given: Sequence[str] = ()) -> SystemExit:
+    """Print the problems of an input, one line each, and return the end of the command, `given`, with its status."""
     for problem in error.problems:
-        click.echo(one_line(problem_line(problem)), err=True)  # a path or a quoted text could hold codes of a terminal
+        line = problem_line(as_typed(problem, given))
+        click.echo(one_line(line), err=True)  # a path or a quoted text could hold codes of a terminal
     if error.total > len(error.problems):
         click.echo(f"... and {error.total - len(error.problems)} more", err=True)
     missing = all(problem.code == MISSING_EXTRA for problem in error.problems)

@@ -234,7 +234,7 @@ def _rendered_views(shown: Sequence[Named], form: str, unit: str, output: Path |
     if form == options.TEXT and options.is_terminal() and output is None:
         width = get_terminal_size().columns
         tables = [table for _, view in shown for table in view.tables(unit)]  # type: ignore[arg-type]  # click has checked it
-        return "\n".join(text_table(fitted(table, width)) for table in tables)
+        return "\n".join(text_table(fitted(table, width), width) for table in tables)
     return "\n".join(view.render(form, unit) for _, view in shown)  # type: ignore[arg-type]  # as above
 
 
@@ -248,7 +248,6 @@ def _cut_view(view: View, limit: int) -> View:
 
 LEAST = 12
 """Columns of the terminal that a shortened cell keeps."""
-GAP = 2
 CUT_MARK = "…"
 SPARED = "sent id"
 """Head of the column that is left out where nothing else helps: the number of the sentence stands beside it."""
@@ -261,9 +260,8 @@ def fitted(table: Table, width: int) -> Table:
         table: the table.
         width: columns of the terminal.
     """
-    lines = [table.heads, *table.cells]
-    widths = [max(width_of(cell) for cell in column) for column in zip(*lines, strict=True)]
-    excess = sum(widths) + GAP * (len(widths) - 1) - width
+    widths = table.widths
+    excess = table.width - width
     while excess > 0:
         column = _widest(widths, table)
         if column is None:

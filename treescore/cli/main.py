@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import NoReturn
@@ -19,9 +19,9 @@ import click
 from treescore.cli.exits import GIVEN, INTERRUPTED, NOT_INSTALLED, WritingGroup, as_file
 from treescore.errors import MissingExtra, ScoringError
 
+INSTALL = "pip install -e . --group service"
 ELSEWHERE = (
-    "The service is not part of this package. Use a checkout (pip install -e . --group service) or the image "
-    "(docs/operate/deployment.md)."
+    f"The service is not part of this package. Use a checkout ({INSTALL}) or the image (docs/operate/deployment.md)."
 )
 
 
@@ -58,7 +58,7 @@ SCORE, KNOW, SEND, RUN = (
     "Score and compare files",
     "What it knows, and help for the shell",
     "Take part in a benchmark, or organise one",
-    "Run the service",
+    f"Run the service (in a checkout: {INSTALL})",
 )
 """Sections of the list of commands, in this order."""
 
@@ -93,6 +93,9 @@ COMMANDS: Mapping[str, Entry] = {
     "metrics": Entry("List the metrics, or describe one with its parameters.", KNOW, "reference"),
     "formats": Entry("List the formats, or describe one with its options.", KNOW, "reference"),
     "transforms": Entry("List the transforms, or describe one with its parameters.", KNOW, "reference"),
+    "cite": Entry(
+        "Print BibTeX of Treescore and of the papers of the metrics that are named, or of all.", KNOW, "reference"
+    ),
     "completion": Entry("Print the script that completes commands in a shell.", KNOW, "reference"),
     "submit": Entry(
         "Send outputs to a benchmark, wait, and print score, interval, rank and whether a difference is real.",
@@ -189,7 +192,7 @@ class Commands(WritingGroup):
             click.echo(f"Error: {error}", err=True)
             raise SystemExit(NOT_INSTALLED) from error
         except ScoringError as error:
-            _end_with(error)
+            _end_with(error, ctx.meta.get(GIVEN, ()))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without loading one."""
@@ -199,10 +202,10 @@ class Commands(WritingGroup):
                 formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items() if entry.section == section])
 
 
-def _end_with(error: ScoringError) -> NoReturn:
+def _end_with(error: ScoringError, given: Sequence[str]) -> NoReturn:
     from treescore.cli.files import ended  # noqa: PLC0415 - it loads arrays, which a good input may not need
 
-    raise ended(error) from error
+    raise ended(error, given) from error
 
 
 @click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})

@@ -9,10 +9,13 @@ with all of them. The last options say in which form a command prints, and where
 from __future__ import annotations
 
 import glob
+import math
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypedDict, TypeVar
 
 import click
@@ -53,6 +56,11 @@ else:
     ParamType = click.ParamType  # older versions of click have no parameter for it
 
 _RANGE = re.compile(r"(\d{0,9})-(\d{0,9})|\d{1,9}", re.ASCII)
+
+
+def json_words(value: Json) -> str:
+    """Return a name as it is, and JSON as its text."""
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def _shortened(value: str) -> str:
@@ -171,11 +179,15 @@ class OneOf(click.Choice[str]):
             self.fail(f"{error.message}{did_you_mean(value, self.choices)}", param, ctx)
 
 
-class WholeNumber(click.IntRange):
-    """A whole number that is not below a bound."""
+def _within(bounds: click.IntRange | click.FloatRange) -> str:
+    return f"of {bounds.min:g} or more" if bounds.max is None else f"from {bounds.min:g} to {bounds.max:g}"
 
-    def __init__(self, least: int, example: int) -> None:
-        super().__init__(least)
+
+class WholeNumber(click.IntRange):
+    """A whole number within bounds."""
+
+    def __init__(self, least: int, example: int, most: int | None = None) -> None:
+        super().__init__(least, most)
         self.example = example
 
     def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> int:
@@ -183,7 +195,7 @@ class WholeNumber(click.IntRange):
         try:
             return int(super().convert(value, param, ctx))
         except click.BadParameter:
-            self.fail(f"{value!r} is not a whole number of {self.min} or more. Write it as {self.example}.", param, ctx)
+            self.fail(f"{value!r} is not a whole number {_within(self)}. Write it as {self.example}.", param, ctx)
 
 
 class Number(click.FloatRange):
@@ -198,8 +210,7 @@ class Number(click.FloatRange):
         try:
             return float(super().convert(value, param, ctx))
         except click.BadParameter:
-            bounds = f"of {self.min:g} or more" if self.max is None else f"from {self.min:g} to {self.max:g}"
-            self.fail(f"{value!r} is not a number {bounds}. Write it as {self.example:g}.", param, ctx)
+            self.fail(f"{value!r} is not a number {_within(self)}. Write it as {self.example:g}.", param, ctx)
 
 
 class Pair(ParamType):
@@ -217,6 +228,50 @@ class Pair(ParamType):
         if not (sign and name and rest):
             self.fail(f"{value!r} is not {self.name}. Write it as {self.example}.", param, ctx)
         return name, rest
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A bound that a score must keep.
+
+    Attributes:
+        score: its address.
+        bound: the worst value that is good enough.
+        higher_is_better: of the score.
+    """
+
+    score: str
+    bound: float
+    higher_is_better: bool = True
+
+    def kept_by(self, value: float | None) -> bool:
+        """Return whether a value is good enough; an undefined one is not."""
+        if value is None:
+            return False
+        return value >= self.bound if self.higher_is_better else value <= self.bound
+
+    @property
+    def text(self) -> str:
+        """The threshold as `ud.las_f1 >= 0.85`."""
+        return f"{self.score} {'>=' if self.higher_is_better else '<='} {self.bound:g}"
+
+
+class ThresholdValue(ParamType):
+    """`SCORE=X`, as a threshold of the score."""
+
+    name = "SCORE=X"
+    example = "ud.las_f1=0.85"
+
+    def convert(self, value: Json, param: click.Parameter | None, ctx: click.Context | None) -> Threshold:
+        """Return the threshold; which direction is better is not known yet."""
+        score, _, number = str(value).partition("=")
+        try:
+            bound = float(number)
+        except ValueError:
+            bound = math.nan
+        if not score or math.isnan(bound):
+            self.fail(f"{value!r} is not a score with a number. Write it as {self.example}.", param, ctx)
+        return Threshold(score, bound)
 
 
 class Lengths(ParamType):
@@ -400,9 +455,11 @@ def _bounds(name: str) -> tuple[Any, Any]:
     return PARAMS[name].schema["minimum"], PARAMS[name].schema["maximum"]
 
 
+_UNITS: Mapping[str, str] = {"document": "block"}
+"""Unit of a test as people call it -> as requests do."""
 SETTINGS: Mapping[str, Setting] = {
     "test": Setting("--test", _words("test")),
-    "unit": Setting("--test-unit", _words("unit")),
+    "unit": Setting("--test-unit", OneOf([*_UNITS, *_words("unit").choices])),
     "correction": Setting("--correction", _words("correction")),
     "alpha": Setting("--alpha", Number(*_bounds("alpha"), 0.01), "X"),
     "seed": Setting("--seed", WholeNumber(_bounds("seed")[0], 7), "N"),
@@ -425,9 +482,21 @@ def setting_options(function: _Function) -> _Function:
         function = click.option(option, type=kind, help=words, metavar=metavar)(function)
     function = click.option(
         "--scores", multiple=True, metavar="SCORE,...",
-        help="Scores to compare, as ud.las_f1,ud.uas_f1; the main score of the first metric unless given. Repeatable.",
+        help="Scores to compare, as LAS,UPOS or ud.las_f1; the first metric's main score unless given. Repeatable.",
     )(function)  # fmt: skip
     return significance_option(function)
+
+
+def score_names(asked: Sequence[str]) -> list[str]:
+    """Return the names that `--scores` has.
+
+    Raises:
+        click.UsageError: a score has no name.
+    """
+    names = [name.strip() for value in asked for name in value.split(",")]
+    if not all(names):
+        raise click.UsageError("--scores: a score has no name. Write them as LAS,UAS or ud.las_f1,ud.uas_f1.")
+    return names
 
 
 def settings_of(asked: AskedSettings) -> dict[str, Json]:
@@ -438,14 +507,11 @@ def settings_of(asked: AskedSettings) -> dict[str, Json]:
     """
     given: dict[str, tuple[str, Json]] = {}
     if asked["scores"]:
-        names = [name.strip() for value in asked["scores"] for name in value.split(",")]
-        if not all(names):
-            raise click.UsageError("--scores: a score has no name. Write them as ud.las_f1,ud.uas_f1.")
-        given["scores"] = ("--scores", names)
+        given["scores"] = ("--scores", score_names(asked["scores"]))
     for name, setting in SETTINGS.items():
         value = asked[setting.option.removeprefix("--").replace("-", "_")]  # type: ignore[literal-required]
         if value is not None:
-            given[name] = (setting.option, value)
+            given[name] = (setting.option, _UNITS.get(value, value) if name == "unit" else value)
     settings = dict(asked["significance"] or {})
     for name, (option, value) in given.items():
         if name in settings:
@@ -455,6 +521,7 @@ def settings_of(asked: AskedSettings) -> dict[str, Json]:
 
 
 TEXT, JSON, CSV, MARKDOWN, LATEX, HTML, SVG = "text", "json", "csv", "markdown", "latex", "html", "svg"
+BRIEF = "brief"
 VIEWS = (TEXT, JSON, CSV, MARKDOWN, LATEX, HTML)
 """The forms of every view."""
 _HELP: Mapping[str, str] = {
@@ -465,6 +532,7 @@ _HELP: Mapping[str, str] = {
     LATEX: "Print a LaTeX table (booktabs).",
     HTML: "Print an HTML table.",
     SVG: "Draw a picture.",
+    BRIEF: "Print the main score alone, or those of --scores: a line for each output.",
 }
 _SUFFIXES: Mapping[str, str] = {
     ".txt": TEXT,
@@ -533,6 +601,21 @@ def unit_option(function: _Function) -> _Function:
     )(function)  # fmt: skip
 
 
+def fail_below_option(function: _Function) -> _Function:
+    """Add `--fail-below`."""
+    return click.option(
+        "--fail-below", "thresholds", multiple=True, type=ThresholdValue(),
+        help="End with status 1 where a score is worse than X, as ud.las_f1=0.85. Repeatable.",
+    )(function)  # fmt: skip
+
+
+def decimals_option(function: _Function) -> _Function:
+    """Add `--decimals`."""
+    return click.option(
+        "--decimals", type=WholeNumber(0, 1, 15), metavar="N", help="Decimals of scores and differences in tables."
+    )(function)
+
+
 def choose(ctx: click.Context, form: str, option: str) -> None:
     """Remember which form an option asks for.
 
@@ -544,14 +627,13 @@ def choose(ctx: click.Context, form: str, option: str) -> None:
         raise click.UsageError(f"{other[1]} and {option} are two forms. Choose one of them.", ctx)
 
 
-def chosen_form(output: Path | None, forms: Sequence[str], inputs: Sequence[str], *, otherwise: str = TEXT) -> str:
-    """Return the form that an option names, else the suffix of the output, else the usual one.
+def chosen_form(output: Path | None, forms: Sequence[str], inputs: Sequence[str]) -> str:
+    """Return the form that an option names, else the suffix of the output, else text.
 
     Args:
         output: the file to write, if any.
         forms: those that the command prints.
         inputs: files that the command reads.
-        otherwise: the usual form in a file or a pipe; on a terminal it is text.
 
     Raises:
         click.UsageError: the output is one of the inputs, or its suffix names no form that the command prints.
@@ -572,12 +654,17 @@ def chosen_form(output: Path | None, forms: Sequence[str], inputs: Sequence[str]
         glued = f"-o{output}"  # perhaps a file, as -out.mrg
         advice += f" {as_file(glued)}" if glued in click.get_current_context().meta.get(GIVEN, ()) else ""
         raise click.UsageError(f"--output {output}: this command does not write such files. {advice}")
-    return TEXT if output is None and is_terminal() else otherwise
+    return TEXT
 
 
 def explicit_form() -> str:
     """Return the option that names a form; empty where none does."""
     return str(click.get_current_context().meta.get(_CHOSEN, ("", ""))[1])
+
+
+def width_of_prose(output: Path | None) -> int:
+    """Return the columns of the terminal, 80 where there is none, 0 in a file: there a paragraph is a line."""
+    return get_terminal_size().columns if output is None else 0
 
 
 def is_terminal() -> bool:

@@ -271,7 +271,7 @@ def _texts(gold: Sequence[tuple[str, str]]) -> dict[str, Path]:
     texts = {part: Path(path) for part, path in gold}
     missing = next((path for path in texts.values() if not path.is_file()), None)
     if missing is not None:
-        raise Stopped(WRONG_INPUT, f"{missing}: file not found.")
+        raise Stopped(WRONG_INPUT, f"No such file {str(missing)!r}.")
     return texts
 
 

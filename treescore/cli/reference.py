@@ -1,4 +1,4 @@
-"""What the command knows: `treescore metrics`, `formats`, `transforms`, `suggest`, and `completion` for the shell."""
+"""What the command knows: `treescore metrics`, `formats`, `transforms`, `cite`, `suggest`, and a shell's completion."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import click
 import orjson
 
 from treescore.cli.exits import epilog
-from treescore.cli.options import FORMATS, METRICS, TRANSFORMS, OneOf, completer
+from treescore.cli.options import FORMATS, METRICS, TRANSFORMS, OneOf, completer, json_words
 
 if TYPE_CHECKING:
-    from treescore.core.params import Json
     from treescore.evaluation.spec import Suggestion
 
 
@@ -36,9 +35,21 @@ formats = _catalogue(FORMATS, "pharaoh", "List the formats, or describe one with
 transforms = _catalogue(TRANSFORMS, "heads", "List the transforms, or describe one with its parameters.")
 
 
+@click.command(epilog=epilog("treescore cite", "treescore cite ud parseval >> references.bib"))
+@click.argument("names", nargs=-1, metavar="[METRIC]...", shell_complete=completer(METRICS))
+def cite(names: tuple[str, ...]) -> None:
+    """Print BibTeX of Treescore and of the papers of the metrics that are named, or of all.
+
+    Above each paper stand the metrics that are to be cited by it.
+    """
+    from treescore.cli.catalogue import bibtex  # noqa: PLC0415 - the help needs no registry
+
+    click.echo("\n".join(bibtex(names)), nl=False)
+
+
 @click.command(epilog=epilog("treescore suggest gold.txt", "treescore suggest gold.txt --json"))
 @click.argument("file", metavar="FILE")
-@click.option("--json", "as_json", is_flag=True, help="Print what the service's POST /v1/scorers/suggestions answers.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def suggest(file: str, *, as_json: bool) -> None:
     """Tell the format of a file by its first lines, with the metrics that fit it, and say why.
 
@@ -60,19 +71,15 @@ def suggest(file: str, *, as_json: bool) -> None:
 
 
 def _write(formatter: click.HelpFormatter, suggestion: Suggestion, file: str, *, best: bool) -> None:
-    formatter.write_text(f"{suggestion.certainty.capitalize()}: format {_json_words(suggestion.format)}")
+    formatter.write_text(f"{suggestion.certainty.capitalize()}: format {json_words(suggestion.format)}")
     with formatter.indentation():
         formatter.write_dl([("why", " ".join(suggestion.why))])
-        formatter.write_dl([(_json_words(scored.metric), scored.why) for scored in suggestion.metrics])
+        formatter.write_dl([(json_words(scored.metric), scored.why) for scored in suggestion.metrics])
         if best and suggestion.metrics:
-            command = ["treescore", "score", "--format", _json_words(suggestion.format)]
-            command += ["--metric", _json_words(suggestion.metrics[0].metric), file, "OUTPUT"]
+            command = ["treescore", "score", "--format", json_words(suggestion.format)]
+            command += ["--metric", json_words(suggestion.metrics[0].metric), file, "OUTPUT"]
             formatter.write(f"{' ' * formatter.current_indent}{shlex.join(command)}\n")
     formatter.write("\n")
-
-
-def _json_words(value: Json) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 class Shell(NamedTuple):

@@ -21,6 +21,7 @@ from treescore.evaluation.report import documents_of
 from treescore.evaluation.spec import Spec, parse_items
 from treescore.shapes import check_request
 from treescore.significance import Candidate, Settings
+from treescore.sources.files import unreadable
 
 
 def _object(**members: Json) -> Json:
@@ -252,7 +253,7 @@ def _bytes(path: Path, fix: str) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        _wrong("unreadable-file", f"{error.strerror}. {fix}", path)
+        _wrong("unreadable-file", f"{unreadable(error, path)} {fix}", path)
 
 
 def _wrong(code: str, detail: str, path: Path) -> NoReturn:

@@ -16,19 +16,24 @@ import orjson
 from treescore.cli import options
 from treescore.cli.exits import MISSED, epilog, write
 from treescore.core.params import Json
-from treescore.core.wording import did_you_mean, p_words
+from treescore.core.wording import did_you_mean, p_equals, p_words
 
 if TYPE_CHECKING:
     from treescore.cli.files import Scored
     from treescore.results import Comparison, Result
 
 
+SCORE_FORMS = (*options.VIEWS, options.BRIEF)
+
+
 @click.command(
     epilog=epilog(
         "treescore score gold.conllu mine.conllu",
         "treescore score gold.conllu A=a/out.conllu B=b/out.conllu --latex",
+        "treescore score gold.conllu mine.conllu --scores UPOS,LAS --decimals 1",
         "treescore score gold.mrg mine.mrg --style evalb",
         "treescore score --format pharaoh gold.txt mine.txt --output scores.csv",
+        status_1="a score is below its threshold (--fail-below)",
         status_69="",
     )
 )
@@ -36,14 +41,26 @@ if TYPE_CHECKING:
 @options.input_options
 @options.run_options
 @options.significance_option
-@options.form_options(*options.VIEWS, names={options.TEXT: ["--table"]})
+@click.option(
+    "--scores",
+    "shown",
+    multiple=True,
+    metavar="SCORE,...",
+    help="Scores that a table shows, as UPOS,LAS or ud.las_f1; those that the field reports unless given. Repeatable.",
+)
+@options.fail_below_option
+@options.form_options(*SCORE_FORMS, names={options.TEXT: ["--table"], options.BRIEF: ["-b"]})
+@options.decimals_option
 @options.unit_option
 @click.option(
     "--style", metavar="NAME", help="Print the original program's layout: evalb, eval07, conll18, parseme, wa_eval."
 )
 def score(
     significance: Mapping[str, Json] | None,
+    shown: Sequence[str],
+    thresholds: Sequence[options.Threshold],
     output: Path | None,
+    decimals: int | None,
     unit: str,
     style: str | None,
     **asked: Unpack[options.Asked],
@@ -53,10 +70,10 @@ def score(
     GOLD and each OUTPUT are a file, a folder, a .zip, .gz or .zst of one, or - for standard input. An OUTPUT can be
     named, as NAME=PATH; else its name is what tells its path from the others.
 
-    On a terminal the command prints a table of the scores that the field reports. In a pipe it prints JSON: the
-    document that a job of the service would hold, with all scores, counts and comparisons.
+    A table shows the scores that the field reports; --json prints the document that a job of the service would hold,
+    with all scores, counts and comparisons.
     """
-    form = options.chosen_form(output, options.VIEWS, options.paths_of(asked), otherwise=options.JSON)
+    form = options.chosen_form(output, SCORE_FORMS, options.paths_of(asked))
     if style is not None and options.explicit_form():
         raise click.UsageError(f"--style and {options.explicit_form()} are two forms. Choose one of them.")
     if significance is not None and (form != options.JSON or style is not None):
@@ -68,8 +85,45 @@ def score(
     from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
 
     scored = evaluated(asked, compared)
-    text = _styled(scored, style) if style is not None else _rendered(scored, scored.result, form, unit)
+    names: dict[str, Any] = {"scores": options.score_names(shown), "decimals": decimals}
+    if style is not None:
+        text = _styled(scored, style)
+    elif form == options.BRIEF:
+        text = _numbers(scored, unit, **names)
+    else:
+        text = _rendered(scored, scored.result, form, unit, width=options.width_of_prose(output), **names)
     write(text.encode(), output)
+    missed = list(_missed(scored.result, thresholds)) if thresholds else []
+    for line in missed:
+        click.echo(line, err=True)
+    if missed:
+        raise SystemExit(MISSED)
+
+
+def _numbers(scored: Scored, unit: str, **shown: Any) -> str:
+    """Return the main score of each output, or those that are asked for, a line for each output and metric."""
+    scored.warn()
+    main = scored.result.report.spec.entries[0]
+    shown["scores"] = shown["scores"] or [f"{main.key}.{main.metric.table.scores[0].name}"]
+    tables = scored.result.tables(unit, **shown)  # type: ignore[arg-type]  # click has checked the unit
+    return "".join(f"{' '.join(row[1:])}\n" for table in tables for row in table.rows)
+
+
+def _missed(result: Result, thresholds: Sequence[options.Threshold]) -> Iterator[str]:
+    """Yield which scores are worse than their thresholds.
+
+    Raises:
+        InputError: an unknown score.
+    """
+    from treescore.render.forms import chosen_scores  # noqa: PLC0415 - the help needs no arrays
+
+    for threshold in thresholds:
+        for entry, _, score in chosen_scores(result.report.spec, [threshold.score]):
+            bound = options.Threshold(f"{entry.key}.{score.name}", threshold.bound, score.higher_is_better)
+            for name, scores in result.items():
+                value = scores[bound.score]
+                if not bound.kept_by(value):
+                    yield f"{name}: {bound.text}: missed, it is {'undefined' if value is None else f'{value:.4f}'}."
 
 
 def _several(asked: options.Asked) -> bool:
@@ -77,12 +131,16 @@ def _several(asked: options.Asked) -> bool:
     return len(asked["outputs"]) + len(asked["runs"]) > 1
 
 
-def _rendered(scored: Scored, shown: Result | Comparison, form: str, unit: str) -> str:
+def _rendered(scored: Scored, shown: Result | Comparison, form: str, unit: str, **how: Any) -> str:
     """Return scores or a comparison in a form; of those for programs the warnings are on standard error too."""
     if form in (options.JSON, options.CSV, options.SVG):
         scored.warn()
-    text: str = shown.render(form, unit)  # type: ignore[arg-type]  # click has checked the unit
-    return f"{text}\n{scored.taken}\n" if form == options.TEXT and scored.taken else text
+    from treescore.cli.files import options_in  # noqa: PLC0415 - the help needs no arrays
+
+    text: str = shown.render(form, unit, **how)  # type: ignore[arg-type]  # click has checked the unit
+    if form == options.TEXT:
+        return options_in(f"{text}\n{scored.said(how['width'])}" if scored.taken else text)
+    return text
 
 
 def _styled(scored: Scored, style: str) -> str:
@@ -152,9 +210,11 @@ class _Given(options.Asked, options.AskedSettings):
         "treescore compare gold.conllu mine.conllu theirs.conllu",
         "treescore compare gold.conllu A=a/out.conllu B=b/out.conllu --latex",
         "treescore compare gold.conllu --runs 'A=a/*.conllu' --runs 'B=b/*.conllu'",
-        "treescore compare gold.conllu a.conllu b.conllu --scores ud.las_f1,ud.uas_f1",
+        "treescore compare gold.conllu a.conllu b.conllu --scores LAS,UAS",
+        "treescore compare gold.conllu old.conllu a.conllu b.conllu --baseline old",
         "treescore compare gold.mrg old.mrg b.mrg --not-worse-than old --margin 0.002",
-        status_1="an output is not shown to be not worse (--not-worse-than)",
+        status_1="an output is significantly worse (--fail-if-worse-than), or not shown to be not worse "
+        "(--not-worse-than)",
         status_69="",
     )
 )
@@ -162,6 +222,13 @@ class _Given(options.Asked, options.AskedSettings):
 @options.input_options
 @options.run_options
 @options.setting_options
+@click.option("--baseline", metavar="NAME", help="Test every other output against this one only, as one family.")
+@click.option(
+    "--fail-if-worse-than",
+    "better",
+    metavar="NAME",
+    help="End with status 1 where another output is significantly worse than this one, on any compared score.",
+)
 @click.option(
     "--not-worse-than", "reference", metavar="NAME",
     help="End with status 1 unless every other output is shown not to be worse than this one by more than --margin, "
@@ -174,9 +241,22 @@ class _Given(options.Asked, options.AskedSettings):
 )
 @options.form_options(*COMPARE_FORMS)
 @options.form_option(*COMPARE_FORMS)
+@click.option("--p-values", is_flag=True, help="Print the adjusted p of all pairs below their differences.")
+@click.option("--matrix", is_flag=True, help="Print all columns of the pairs where they are wider than the terminal.")
+@options.decimals_option
 @options.unit_option
 def compare(
-    output: Path | None, unit: str, reference: str | None, margin: float | None, **asked: Unpack[_Given]
+    *,
+    output: Path | None,
+    unit: str,
+    decimals: int | None,
+    p_values: bool,
+    matrix: bool,
+    baseline: str | None,
+    better: str | None,
+    reference: str | None,
+    margin: float | None,
+    **asked: Unpack[_Given],
 ) -> None:
     """Tell which differences between two or more outputs are real.
 
@@ -187,20 +267,40 @@ def compare(
     if len(asked["outputs"]) + len(asked["runs"]) < 2:
         raise click.UsageError("Name at least two outputs, as in: gold.conllu mine.conllu theirs.conllu")
     settings = options.settings_of(asked)
-    from treescore.cli.files import evaluated, given_outputs  # noqa: PLC0415 - the help needs no arrays
+    from treescore.cli.files import evaluated, given_outputs, known  # noqa: PLC0415 - the help needs no arrays
     from treescore.results import Comparison  # noqa: PLC0415 - as above
 
     names = [given.name for given in given_outputs(asked) if given.run_of is None]
+    if baseline is not None:
+        settings["baseline"] = known(baseline, names, f"--baseline {baseline}")
+    if better is not None:
+        known(better, names, f"--fail-if-worse-than {better}")
     scored = evaluated(asked, margin_settings(reference, margin, names, settings))
     comparison = Comparison(scored.result)
-    write(_rendered(scored, comparison, form, unit).encode(), output)
+    width = options.width_of_prose(output)
+    how = {"width": width, "fit": 0 if matrix else width, "decimals": decimals, "p_values": p_values}
+    write(_rendered(scored, comparison, form, unit, **how).encode(), output)
+    worse = [] if better is None else list(_worse(comparison.comparisons, better))
+    for line in worse:
+        click.echo(line, err=True)
     if reference is not None and margin is not None:
         found = list(claims(comparison.comparisons, reference, margin))
         for line, established in found:
             if form == options.TEXT or not established:
                 click.echo(line, err=form != options.TEXT)
-        if not all(established for _, established in found):
-            raise SystemExit(MISSED)
+        worse += [line for line, established in found if not established]
+    if worse:
+        raise SystemExit(MISSED)
+
+
+def _worse(comparisons: Sequence[Mapping[str, Any]], reference: str) -> Iterator[str]:
+    """Yield which outputs are significantly worse than one, on which score."""
+    for document in comparisons:
+        for pair in document["pairs"]:
+            a, b = pair["a"], pair["b"]
+            if reference in (a, b) and pair["significant"] and reference == pair.get(pair["better"]):
+                worse, p = b if reference == a else a, p_equals(pair["p_adjusted"])
+                yield f"{document['score']}: {worse} is significantly worse than {reference}: {p}"
 
 
 @click.command(

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from treescore.cli import verdicts
 from treescore.cli.exits import NO_SERVICE, OK, WRONG_INPUT, Stopped, epilog
+from treescore.cli.options import fail_below_option
 from treescore.cli.service import asking, ending, service_options, show, token_of
 from treescore.client import UNFINISHED, Client, ClientError, Document, Progress, problem_lines
 
@@ -44,7 +45,7 @@ EXIT = epilog(
 @click.option("--notes", help="Anything to keep beside it, as the commit.")
 @click.option("--run-of", metavar="NAME", help="Another training run of the system whose first run has this name.")
 @click.option("--compare-with", metavar="SUB", help="Test the difference to a submission, or to the `best` one.")
-@click.option("--fail-below", "thresholds", multiple=True, metavar="SCORE=X", help="As `ud.las_f1=0.85`. Repeatable.")
+@fail_below_option
 @click.option("--fail-if-worse-than", metavar="SUB", help="Fail where it is significantly worse than this, or `best`.")
 @click.option(
     "--not-worse-than",
@@ -66,7 +67,6 @@ def submit(**given: Any) -> None:
 
 def _run(**given: Any) -> int:
     token = token_of("your team's")
-    thresholds = [verdicts.parse_threshold(text) for text in given["thresholds"]]
     with asking(given["url"], token, given["timeout"], "treescore-submit") as client:
         benchmark = client.benchmark(given["slug"]).get()
         files = _files_by_name(given["outputs"], benchmark)
@@ -74,7 +74,7 @@ def _run(**given: Any) -> int:
             return _validate(client, given, files)
         if given["not_worse_than"] is not None:
             verdicts.require_margin(benchmark)
-        thresholds = verdicts.resolved(client, benchmark, thresholds)
+        thresholds = verdicts.resolved(client, benchmark, given["thresholds"])
         best = _best(client, given)
         submission = _final_state(client, given, token, files)
         opponents = _opponents(given, best, submission["id"])
@@ -96,7 +96,7 @@ def _files_by_name(outputs: Sequence[str], benchmark: Mapping[str, Any]) -> dict
         if name in files:
             raise Stopped(WRONG_INPUT, f"{argument}: the part {name!r} is given twice.")
         if not Path(path).is_file():
-            raise Stopped(WRONG_INPUT, f"{path}: file not found.")
+            raise Stopped(WRONG_INPUT, f"No such file {path!r}.")
         files[name] = Path(path)
     return files
 

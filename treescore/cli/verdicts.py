@@ -5,34 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from treescore.cli.exits import MISSED, OK, REFUSED, WRONG_INPUT, Stopped
+from treescore.cli.options import Threshold
 from treescore.client import Client, ClientError
 from treescore.core.wording import DIFFERENT_SENTENCES, p_words
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """A bound that a score must keep.
-
-    Attributes:
-        score: its address.
-        bound: the worst value that is good enough.
-        higher_is_better: of the score.
-    """
-
-    score: str
-    bound: float
-    higher_is_better: bool = True
-
-    def kept_by(self, value: float | None) -> bool:
-        """Return whether a value is good enough; an undefined one is not."""
-        if value is None:
-            return False
-        return value >= self.bound if self.higher_is_better else value <= self.bound
-
-    @property
-    def text(self) -> str:
-        """The threshold as `ud.las_f1 >= 0.85`."""
-        return f"{self.score} {'>=' if self.higher_is_better else '<='} {self.bound:g}"
 
 
 @dataclass(slots=True)
@@ -55,22 +30,6 @@ class Outcome:
         """Add a complaint. A score that is hidden outweighs a missed threshold."""
         self.status = max(self.status, status)
         self.complaints.append(complaint)
-
-
-def parse_threshold(text: str) -> Threshold:
-    """Parse `ud.las_f1=0.85`.
-
-    Raises:
-        Stopped: the text has another form.
-    """
-    address, _, number = text.partition("=")
-    try:
-        bound = float(number)
-    except ValueError:
-        bound = float("nan")
-    if not address or bound != bound:  # noqa: PLR0124 - NaN
-        raise Stopped(WRONG_INPUT, f"--fail-below {text}: write it as ud.las_f1=0.85.")
-    return Threshold(address, bound)
 
 
 def require_margin(benchmark: Mapping[str, Any]) -> None:

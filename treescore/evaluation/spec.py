@@ -212,7 +212,7 @@ def kinds_in_words(kinds: Sequence[type[Any]]) -> str:
 def _fix(kind: type[Any], wanted: Sequence[type[Any]]) -> str:
     if kind is ConstituentTreebank and DependencyTreebank in wanted:
         return ' Add the transform "heads", which makes dependencies of constituency trees.'
-    return " `treescore metrics` and `GET /v1/scorers` say what goes together."
+    return " `treescore metrics` says what goes together."
 
 
 def _entry(problems: ProblemList, item: Json, pointer: str, shared: Sequence[Step]) -> Entry | None:

@@ -49,7 +49,7 @@ class Naacl(Format):
     )
     source = "Mihalcea & Pedersen 2003 (HLT-NAACL workshop on parallel texts)"
     yields = Alignments
-    suffixes = (".naacl",)
+    suffixes = (".naacl", ".wa")
     usual_metric = "alignment"
     memory = 25
     example = b"0001 1 1 S 0.9\n0001 2 3 P\n0001 3 0\n0002 1 2\n"

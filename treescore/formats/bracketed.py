@@ -39,7 +39,7 @@ class Bracketed(Format):
     )
     source = "Marcus, Santorini & Marcinkiewicz 1993; Sampson & Babarczy 2003"
     yields = ConstituentTreebank
-    suffixes = (".mrg", ".ptb", ".brackets")
+    suffixes = (".mrg", ".ptb", ".brackets", ".gld", ".tst", ".prd")
     usual_metric = "parseval"
     example = (
         "(S (NP-SBJ (DT The) (NN café)) (VP (VBZ is) (RB not) (ADJP (JJ open)) (NP (-NONE- *T*-1))) (. .))\n"

@@ -142,12 +142,13 @@ class CrossTable:
         return row > 0 and self.systems[row].get("cluster") != self.systems[row - 1].get("cluster")
 
 
-def cross_table(document: Document, shares: Container[str] = ()) -> CrossTable:
+def cross_table(document: Document, shares: Container[str] = (), decimals: int | None = None) -> CrossTable:
     """Return the systems by rank and the cells above the diagonal, keyed (row, column).
 
     Args:
         document: the comparison.
         shares: scores whose figures are written in percent.
+        decimals: of them; those of their unit unless given.
     """
     systems = document["systems"]
     row_of = {system["name"]: row for row, system in enumerate(systems)}
@@ -171,7 +172,13 @@ def cross_table(document: Document, shares: Container[str] = ()) -> CrossTable:
             row, column, cell = column, row, turned(cell)
         cells[row, column] = cell
     figures = wording.figures_of(wording.PERCENT, share=True) if document["score"] in shares else wording.IN_FRACTIONS
-    return CrossTable(document, systems, cells, replace(figures, rounded=bool(document.get("rounded"))))
+    figures = replace(with_decimals(figures, decimals), rounded=bool(document.get("rounded")))
+    return CrossTable(document, systems, cells, figures)
+
+
+def with_decimals(figures: wording.Figures, decimals: int | None) -> wording.Figures:
+    """Return how figures are written with so many decimals; as they are for None."""
+    return figures if decimals is None else replace(figures, decimals=decimals)
 
 
 def shown_interval(pair: Document) -> Document | None:
@@ -226,10 +233,13 @@ def decision(table: CrossTable) -> str:
     significant = sum(cell.significant for cell in cells)
     if all(cell.p is None for cell in cells):
         return f"{wording.counted(len(cells), 'difference')} between {systems}, not tested"
+    if len(cells) == 1 and identical(table.document):
+        return f"{systems} are identical in every sentence"
     if len(cells) == 1:
         return f"the difference between {systems} is {'' if significant else 'not '}significant"
-    are = "is" if significant == 1 else "are"
-    return f"{significant} of {len(cells)} differences between {systems} {are} significant"
+    are, baseline = "is" if significant == 1 else "are", table.document["signature"].get("baseline")
+    between = f"between {systems}" if baseline is None else f"to {wording.one_line(baseline)}"
+    return f"{significant} of {len(cells)} differences {between} {are} significant"
 
 
 def _conditions(document: Document) -> Iterator[str]:
@@ -260,7 +270,7 @@ def evidence_words(table: CrossTable) -> str:
     """Return what the cells show beside the differences."""
     cells = table.cells.values()
     if all(cell.p is None for cell in cells):
-        return "its interval"
+        return "interval of the difference"
     return "adjusted p" if all(cell.p_parts is None for cell in cells) else "adjusted p; p (parts)"
 
 
@@ -301,7 +311,14 @@ def notes(document: Document) -> list[str]:
     """Return what stands below every form of a comparison: its notes, what could not be scored, what was not tested."""
     untested = [f"not tested: {wording.one_line(each['name'])} ({each['reason']})" for each in document["untested"]]
     unscored = unscored_lines((each["name"], each["sentences"]) for each in document["systems"] if "sentences" in each)
-    return [*document["notes"], *unscored, *untested]
+    return [*identical(document), *document["notes"], *unscored, *untested]
+
+
+def identical(document: Document) -> list[str]:
+    """Say which systems do not differ in any sentence, in one line; nothing where none are alike."""
+    pairs = [pair for pair in document["pairs"] if pair.get("differing_sentences") == 0]
+    names = [f"{wording.one_line(pair['a'])} and {wording.one_line(pair['b'])}" for pair in pairs]
+    return [f"Identical in every sentence: {wording.listed(names, 10)}."] if names else []
 
 
 _STATES = (("error", "in error"), ("skip", "skipped"))

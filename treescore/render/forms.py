@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from treescore.core.scores import Score, value_at
-from treescore.core.wording import PERCENT, UNDEFINED, Unit, figures_of, one_line
+from treescore.core.wording import PERCENT, UNDEFINED, Figures, Unit, figures_of, one_line, p_figure
 from treescore.evaluation.document import warning_lines, warnings_of_metric
 from treescore.render import crosstable
-from treescore.render.table import CSV, HTML, LATEX, MARKDOWN, TABLE_FORMS, TEXT, Column, Marked, Table, separated
+from treescore.render.crosstable import with_decimals
+from treescore.render.table import CSV, HTML, LATEX, MARKDOWN, TEXT, Column, Table, separated, written
 
 if TYPE_CHECKING:
     from treescore.evaluation.spec import Entry, Spec
@@ -54,22 +55,41 @@ def _name(test: Document) -> str:
     return str(test.get("benchmark", test["score"]))
 
 
-def comparison_tables(document: Document, shares: Container[str] = (), form: str = HTML) -> list[Table]:
+def comparison_tables(
+    document: Document,
+    shares: Container[str] = (),
+    form: str = HTML,
+    *,
+    decimals: int | None = None,
+    p_values: bool = False,
+    fit: int = 0,
+) -> list[Table]:
     """Return the tables of a comparison; warnings stand above the first, what is said below the last.
 
     Args:
         document: the comparison.
         shares: scores whose figures are written in percent.
-        form: one of TABLE_FORMS, in which they are written: in LaTeX marks stand for signs, lines or a column for
-            clusters; plain text and Markdown align nothing to the right.
+        form: one of TABLE_FORMS, in which they are written: lines or a column stand for clusters; plain text and
+            Markdown align nothing to the right.
+        decimals: of scores and differences; those of their unit unless given.
+        p_values: whether a table of adjusted p follows that of the differences.
+        fit: columns of a terminal that plain text keeps to: heads shrink to numbers, then columns are left out; 0 for
+            any width.
     """
-    table = crosstable.cross_table(document, shares)
+    table = crosstable.cross_table(document, shares, decimals)
     notes, signature = crosstable.notes(document), crosstable.signature_of_comparison(document)
     said = [*notes, *([""] if notes and signature else []), *([signature] if signature else [])]
     systems = _systems_table(table, form)
     if len(table.systems) <= 2 or not table.cells:
         return [replace(systems, notes=said)]
-    return [systems, _pairs_table(table, form, said)]
+    if document["signature"].get("baseline"):
+        return [systems, _baseline_table(table, said)]
+    marks = "; * significant" if any(cell.significant for cell in table.cells.values()) else ""
+    words = f"{crosstable.difference_words(document)} (row - column){marks}"
+    tables = [_pairs_table(table, form, fit, _difference, words)]
+    if p_values or all(cell.p is None for cell in table.cells.values()):
+        tables.append(_pairs_table(table, form, fit, crosstable.evidence, crosstable.evidence_words(table)))
+    return [systems, *tables[:-1], replace(tables[-1], notes=said)]
 
 
 def _systems_table(table: crosstable.CrossTable, form: str) -> Table:
@@ -93,39 +113,62 @@ def _rules(table: crosstable.CrossTable) -> set[int]:
     return {row for row in range(len(table.systems)) if table.boundary_above(row)}
 
 
-def _pairs_table(table: crosstable.CrossTable, form: str, said: list[str]) -> Table:
+def _difference(cell: crosstable.Cell, figures: Figures) -> str:
+    return figures.signed(cell.difference) + ("*" if cell.significant else "")
+
+
+def _baseline_table(table: crosstable.CrossTable, said: list[str]) -> Table:
+    """Return the difference of each system to the one that all are compared with, best first."""
+    names = [str(system["name"]) for system in table.systems]
+    at = names.index(table.document["signature"]["baseline"])
+    rows = []
+    for row, name in enumerate(table.names):
+        cell = table.cells.get((min(row, at), max(row, at)))
+        if cell is not None:
+            own = cell if row < at else crosstable.turned(cell)
+            interval = table.figures.interval(own.low, own.high)
+            rows.append([name, _difference(own, table.figures), interval, p_figure(own.p)])
+    heads = ("difference", crosstable.interval_head(table.document), "p")
+    columns = [Column("system"), *(Column(head, paper="r") for head in heads)]
+    return Table("", columns, rows, notes=said, legend=f"Differences to {table.names[at]}; * significant.")
+
+
+def _pairs_table(
+    table: crosstable.CrossTable, form: str, fit: int, words: Callable[[crosstable.Cell, Figures], str], shown: str
+) -> Table:
+    """Return a cross-table of pairs, the better-ranked system's row against the other's column.
+
+    Args:
+        table: the comparison.
+        form: in which it is written.
+        fit: as in `comparison_tables`.
+        words: writes a cell.
+        shown: what the cells show.
+    """
     names = [f"({at}) {name}" for at, name in enumerate(table.names, 1)] if form == TEXT else table.names
     columns = [Column(""), *(Column(name, paper="r") for name in names[1:])]
+    cells = {at: words(cell, table.figures) for at, cell in table.cells.items()}
     rows = [
-        [name, *(_pair_words(table, (row, column), form) for column in range(1, len(names)))]
+        [name, *(cells.get((row, column), "") for column in range(1, len(names)))]
         for row, name in enumerate(names[:-1])
     ]
-    shown = f"{crosstable.difference_words(table.document)} (row - column) and {crosstable.evidence_words(table)}"
-    legend = f"cells: {shown}; {_LATEX_SIGNS}" if form == LATEX else f"Each cell: {shown}; {_SIGNS}"
-    found = {(row, column) for (row, column), cell in table.cells.items() if cell.significant and form == MARKDOWN}
-    if form == HTML:
-        return Table(legend, columns, rows, notes=said)
-    return Table(
-        "", columns, rows, notes=said, rules=_rules(table) if form == LATEX else (), strong=found, legend=legend
+    found = {at for at, cell in table.cells.items() if cell.significant and form in (MARKDOWN, LATEX)}
+    made = Table(
+        "", columns, rows, rules=_rules(table) if form == LATEX else (), strong=found, legend=f"Each cell: {shown}."
     )
+    return made if form != TEXT or not fit or made.width <= fit else _narrowed(made, fit)
 
 
-_SIGNS = "< the row's system is better, ^ the column's; * significant."
-_LATEX_SIGNS = "$\\leftarrow$ the row's system is better, $\\uparrow$ the column's; bold: significant"
-
-
-def _pair_words(table: crosstable.CrossTable, at: tuple[int, int], form: str) -> str:
-    """Return the cell of a pair on one line."""
-    cell = table.cells.get(at)
-    if cell is None:
-        return ""
-    difference, evidence = table.figures.signed(cell.difference), crosstable.evidence(cell, table.figures)
-    if form == LATEX:
-        side = {"row": r"$\leftarrow$", "column": r"$\uparrow$", None: "$=$"}[cell.winner]
-        words = f"{difference} ({evidence})"
-        return Marked(f"\\textbf{{{words}}} {side}" if cell.significant else f"{words} {side}")
-    side = {"row": "<", "column": "^", None: "="}[cell.winner]
-    return f"{difference} {evidence} {side}{'*' if cell.significant else ''}"
+def _narrowed(table: Table, fit: int) -> Table:
+    """Return a cross-table with numbers for heads, and no more columns than fit."""
+    heads = [replace(column, head=column.head.partition(" ")[0]) for column in table.columns]
+    made = replace(table, columns=heads)
+    while made.width > fit and len(made.columns) > 2:
+        kept = len(made.columns) - 1
+        left = f" Of {len(heads) - 1} columns {kept - 1} are shown: --matrix shows all."
+        rows = [row[:kept] for row in table.rows[: kept - 1]]
+        made = replace(made, columns=heads[:kept], rows=rows, legend=table.legend + left)
+    return made
 
 
 def across_table(document: Document, form: str = HTML) -> Table:
@@ -135,7 +178,13 @@ def across_table(document: Document, form: str = HTML) -> Table:
 
 
 def score_tables(
-    spec: Spec, systems: Sequence[Document], warnings: Sequence[Document] = (), unit: Unit = PERCENT
+    spec: Spec,
+    systems: Sequence[Document],
+    warnings: Sequence[Document] = (),
+    unit: Unit = PERCENT,
+    *,
+    scores: Sequence[str] = (),
+    decimals: int | None = None,
 ) -> list[Table]:
     """Return a table for each metric.
 
@@ -144,8 +193,39 @@ def score_tables(
         systems: as `systems` of results.
         warnings: of the results.
         unit: in which shares are shown.
+        scores: that are shown, as `scores_called` finds them, or by address; those that the field reports unless given.
+        decimals: of scores; those of the unit unless given.
+
+    Raises:
+        InputError: an unknown score.
     """
-    return [_scores_table(entry, systems, warnings, unit) for entry in spec.entries]
+    chosen = chosen_scores(spec, scores)
+    tables = []
+    for entry in spec.entries:
+        asked = {head: score for each, head, score in chosen if each is entry}
+        if asked or not scores:
+            shown = asked or headline_scores(entry, systems)
+            tables.append(_scores_table(entry, shown, systems, warnings, unit, decimals))
+    return tables
+
+
+def chosen_scores(spec: Spec, names: Sequence[str]) -> list[tuple[Entry, str, Score]]:
+    """Return scores by their names, each with its metric and the head of its column.
+
+    Raises:
+        InputError: an unknown score.
+    """
+    from treescore.evaluation.report import find_score  # noqa: PLC0415 - a list of metrics compares nothing
+
+    found: list[tuple[Entry, str, Score]] = []
+    for name in names:
+        called = [
+            (entry, scores_called(name, entry.metric.headline, entry.metric.table.scores)) for entry in spec.entries
+        ]
+        own = [(entry, scores[0]) for entry, scores in called if scores] or [find_score(spec, name)]
+        found += [(entry, entry.metric.headline.get(score.name, name.removeprefix(f"{entry.key}.")), score)
+                  for entry, score in own]  # fmt: skip
+    return found
 
 
 def headline_scores(entry: Entry, systems: Sequence[Document]) -> dict[str, Score]:
@@ -159,13 +239,36 @@ def headline_scores(entry: Entry, systems: Sequence[Document]) -> dict[str, Scor
     return shown or {entry.metric.table.scores[0].name: entry.metric.table.scores[0]}
 
 
-def _scores_table(entry: Entry, systems: Sequence[Document], warnings: Sequence[Document], unit: Unit) -> Table:
-    shown = headline_scores(entry, systems)
+def scores_called(name: str, heads: Mapping[str, str], scores: Iterable[Score]) -> list[Score]:
+    """Return the scores that are called so, the likeliest first: by name, by the head of a column, by its beginning.
+
+    Args:
+        name: as people write it: `las_f1`, `LAS`, `relative crossing`.
+        heads: of columns, by score.
+        scores: of the metric.
+    """
+    wanted = "_".join(name.casefold().replace("-", " ").split())
+    known = {score.name: score for score in scores}
+    heads_of = [known[each] for each, head in heads.items() if head.casefold() == name.casefold() and each in known]
+    begun = [score for each, score in known.items() if each.startswith(f"{wanted}_")]
+    begun.sort(key=lambda score: not score.name.endswith("_f1"))
+    return [*([known[wanted]] if wanted in known else []), *heads_of, *begun]
+
+
+def _scores_table(
+    entry: Entry,
+    shown: Mapping[str, Score],
+    systems: Sequence[Document],
+    warnings: Sequence[Document],
+    unit: Unit,
+    decimals: int | None,
+) -> Table:
     rows = []
     for system in systems:
         scores = system["metrics"][entry.key]["scores"]
         values = [
-            figures_of(unit, share=score.is_share).value(value_at(scores, score.name)) for score in shown.values()
+            with_decimals(figures_of(unit, share=score.is_share), decimals).value(value_at(scores, score.name))
+            for score in shown.values()
         ]
         rows.append([one_line(system["name"]), *values])
     named = entry.key if entry.key == entry.name else f"{entry.key} ({entry.name})"
@@ -245,7 +348,7 @@ def _flat_pair(document: Document, pair: Document) -> dict[str, Any]:
     return row
 
 
-_Writer = Callable[[Sequence[Document], Document | None, Container[str]], bytes]
+_Writer = Callable[[Sequence[Document], Document | None, Container[str], int, Document], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,20 +362,22 @@ class Rendered:
 def _tables(form: str) -> _Writer:
     """Return a writer of one comparison after the other, and lines of all of them as one family at the end."""
 
-    def write(documents: Sequence[Document], across: Document | None, shares: Container[str]) -> bytes:
-        tables = [table for document in documents for table in comparison_tables(document, shares, form)]
+    def write(
+        documents: Sequence[Document], across: Document | None, shares: Container[str], width: int, shown: Document
+    ) -> bytes:
+        tables = [table for document in documents for table in comparison_tables(document, shares, form, **shown)]
         tables += [] if across is None else [across_table(across, form)]
-        return ("" if form == HTML else "\n").join(map(TABLE_FORMS[form], tables)).encode()
+        return ("" if form == HTML else "\n").join(written(table, form, width) for table in tables).encode()
 
     return write
 
 
-def _json(documents: Sequence[Document], across: Document | None, _shares: Container[str]) -> bytes:
+def _json(documents: Sequence[Document], across: Document | None, *_: object) -> bytes:
     whole = list(documents) if across is None else {"comparisons": list(documents), "across": across}
     return orjson.dumps(whole, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _picture(documents: Sequence[Document], _across: Document | None, shares: Container[str]) -> bytes:
+def _picture(documents: Sequence[Document], _across: Document | None, shares: Container[str], *_: object) -> bytes:
     from treescore.render.comparison_pictures import picture  # noqa: PLC0415 - tables alone are not drawn
 
     return picture(documents, shares)
@@ -283,7 +388,7 @@ _COMPARISON_WRITERS: Mapping[str, tuple[str, _Writer]] = {
     TEXT: ("text/plain; charset=utf-8", _tables(TEXT)),
     MARKDOWN: ("text/markdown; charset=utf-8", _tables(MARKDOWN)),
     LATEX: ("application/x-latex; charset=utf-8", _tables(LATEX)),
-    CSV: ("text/csv; charset=utf-8", lambda documents, _across, _shares: csv_rows(documents)),
+    CSV: ("text/csv; charset=utf-8", lambda documents, *_: csv_rows(documents)),
     "svg": ("image/svg+xml", _picture),
 }
 
@@ -294,7 +399,13 @@ _VIEWS: Mapping[str, tuple[str, _Writer]] = {**_COMPARISON_WRITERS, HTML: ("text
 
 
 def render_comparisons(
-    documents: Sequence[Document], form: str, across: Document | None = None, shares: Container[str] = ()
+    documents: Sequence[Document],
+    form: str,
+    across: Document | None = None,
+    shares: Container[str] = (),
+    *,
+    width: int = 0,
+    **shown: Any,
 ) -> Rendered:
     """Render comparison documents in one of the FORMATS or as HTML; the same documents give the same bytes.
 
@@ -303,12 +414,14 @@ def render_comparisons(
         form: a format; CSV and SVG hold the comparisons alone.
         across: all of them as one family, shown after them.
         shares: scores whose figures people see in percent; JSON and CSV hold fractions.
+        width: columns at which the prose of plain text breaks; 0 for none.
+        shown: what else `comparison_tables` takes; `p_values` is true unless given.
 
     Raises:
         KeyError: an unknown format.
     """
     media_type, write = _VIEWS[form]
-    return Rendered(write(documents, across, shares), media_type)
+    return Rendered(write(documents, across, shares, width, {"p_values": True, **shown}), media_type)
 
 
 Item = Mapping[str, Any]

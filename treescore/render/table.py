@@ -8,6 +8,7 @@ import io
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from treescore.core.wording import one_line
@@ -55,7 +56,7 @@ class Table:
         rules: rows above which text and LaTeX draw a line.
         slanted: rows whose words are slanted in LaTeX.
         strong: row and column of each cell that stands out.
-        legend: what the cells mean, right below them; of LaTeX a comment.
+        legend: what the cells mean, right below them; of LaTeX a comment, of HTML the caption where there is none.
         claim: paragraphs between the rows and the notes.
         commented: in LaTeX the notes are comments.
     """
@@ -83,6 +84,17 @@ class Table:
         return [[one_line(cell) for cell in row] for row in self.rows]
 
     @property
+    def widths(self) -> list[int]:
+        """Columns of a terminal that each column of plain text takes, without the gap before the next."""
+        return [max(map(width_of, column)) for column in zip(self.heads, *self.cells, strict=True)]
+
+    @property
+    def width(self) -> int:
+        """Columns of a terminal that the lines of plain text take."""
+        widths = self.widths
+        return sum(widths) + len(GAP) * (len(widths) - 1)
+
+    @property
     def said(self) -> list[str]:
         """The notes that are no blank lines of plain text."""
         return [one_line(note) for note in self.notes if note]
@@ -103,12 +115,23 @@ class Table:
         ]
 
 
-def text_table(table: Table) -> str:
-    """Return plain text."""
+def text_table(table: Table, width: int = 0) -> str:
+    """Return plain text; what stands beside the grid breaks at a width of so many columns, 0 for none."""
     lines = [*([one_line(table.caption)] if table.caption else []), *map(text_warning, table.warnings)]
-    blocks = [lines, _text_grid(table) if table.columns else [], list(map(one_line, table.notes))]
-    blocks[2:2] = [[paragraph] for paragraph in table.claim]
+    legend = _broken([table.legend] if table.legend else [], width)
+    grid = [*_text_grid(table), *legend] if table.columns else []
+    claim = [_broken([paragraph], width) for paragraph in table.claim]
+    blocks = [_broken(lines, width), grid, *claim, _broken(map(one_line, table.notes), width)]
     return "\n\n".join("\n".join(line.rstrip() for line in block) for block in blocks if block) + "\n"
+
+
+def _broken(lines: Iterable[str], width: int) -> list[str]:
+    """Return lines, each as several where it is longer than the width; no word is broken, nor `95 %`."""
+    if not width:
+        return list(lines)
+    kept = (line.replace(" %", "\N{NO-BREAK SPACE}%") for line in lines)
+    broken = (wrap(line, width, break_long_words=False, break_on_hyphens=False) or [line] for line in kept)
+    return [part.replace("\N{NO-BREAK SPACE}%", " %") for parts in broken for part in parts]
 
 
 def text_warning(words: str) -> str:
@@ -120,11 +143,15 @@ def _text_grid(table: Table) -> list[str]:
     head, *lines = aligned([table.heads, *table.cells], [column.numeric for column in table.columns])
     rule = "-" * width_of(head)
     ruled = [each for at, line in enumerate(lines) for each in ([rule, line] if at in table.rules else [line])]
-    return [head, *ruled, *([table.legend] if table.legend else [])]
+    return [head, *ruled]
+
+
+GAP = "  "
+"""Between columns of plain text."""
 
 
 def aligned(rows: Sequence[Sequence[str]], numeric: Sequence[bool]) -> list[str]:
-    """Return rows of cells as lines, with columns two spaces apart.
+    """Return rows of cells as lines, with a gap between columns.
 
     Args:
         rows: of equally many cells.
@@ -135,7 +162,7 @@ def aligned(rows: Sequence[Sequence[str]], numeric: Sequence[bool]) -> list[str]
     for row in rows:
         gaps = [" " * (width - width_of(cell)) for cell, width in zip(row, widths, strict=True)]
         sides = zip(row, gaps, numeric, strict=True)
-        lines.append("  ".join(gap + cell if at_right else cell + gap for cell, gap, at_right in sides))
+        lines.append(GAP.join(gap + cell if at_right else cell + gap for cell, gap, at_right in sides))
     return lines
 
 
@@ -238,7 +265,7 @@ def _html_grid(table: Table) -> str:
     lines = [
         '<div style="overflow-x:auto">',  # a wide table scrolls by itself, on the page it would hide what follows
         "<table>",
-        f'<caption style="text-align:left">{_in_html(table.caption)}</caption>',
+        f'<caption style="text-align:left">{_in_html(table.caption or table.legend)}</caption>',
         f"<thead><tr>{heads}</tr></thead>",
         "<tbody>",
     ]
@@ -255,6 +282,11 @@ TABLE_FORMS: Mapping[str, Callable[[Table], str]] = {
 """Form of a table -> its writer."""
 
 
+def written(table: Table, form: str, width: int) -> str:
+    """Return a table in a form; the prose of plain text breaks at a width, as in `text_table`."""
+    return text_table(table, width) if form == TEXT else TABLE_FORMS[form](table)
+
+
 def renderable(tables: Sequence[Table]) -> RenderableType:
     """Return tables with their warnings above and their notes below; names are never taken for markup."""
     from rich.console import Group  # noqa: PLC0415 - only a terminal needs rich, here and below
@@ -267,8 +299,8 @@ def _rich_parts(table: Table) -> list[RenderableType]:
     from rich.text import Text  # noqa: PLC0415
 
     parts: list[RenderableType] = [Text(text_warning(words), "bold yellow") for words in table.warnings]
-    if table.caption:
-        parts.append(Text(one_line(table.caption), "bold"))
+    if table.caption or table.legend:
+        parts.append(Text(one_line(table.caption or table.legend), "bold"))
     grid = RichTable(box=None, pad_edge=False)
     for column, head in zip(table.columns, table.heads, strict=True):
         grid.add_column(Text(head), justify="right" if column.numeric else "left")

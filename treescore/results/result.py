@@ -324,11 +324,26 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         """
         return self._scored(a, metric).diff(self._scored(b, metric), filters)
 
-    def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
-        """Return a table for each metric: the scores that its field reports."""
+    def tables(
+        self, unit: Unit = PERCENT, *, scores: Sequence[str] = (), decimals: int | None = None
+    ) -> Sequence[Table]:
+        """Return a table for each metric.
+
+            result.to_latex(scores=["UPOS", "LAS"], decimals=1)
+
+        Args:
+            unit: as in `render`.
+            scores: that are shown, by head (`LAS`), name (`las_f1`, `upos`) or address (`ud.las_f1`); those that the
+                field reports unless given.
+            decimals: of scores; those of the unit unless given.
+
+        Raises:
+            InputError: an unknown score.
+        """
         from treescore.render.forms import score_tables  # noqa: PLC0415 - as above
 
-        return score_tables(self.report.spec, self.document["systems"], self.warnings, unit)
+        systems = self.document["systems"]
+        return score_tables(self.report.spec, systems, self.warnings, unit, scores=scores, decimals=decimals)
 
     def to_csv(self) -> str:
         """Return CSV with all digits: a row for each system and score, and the warnings in a last column."""
@@ -421,28 +436,37 @@ class Comparison(views.Renderable):
         """What must be known of texts, metrics and tests to read the comparisons, each once."""
         return tuple(dict.fromkeys(words for document in self.comparisons for words in document["warnings"]))
 
-    def render(self, form: str, unit: Unit = PERCENT) -> str:
+    def render(self, form: str, unit: Unit = PERCENT, **shown: Any) -> str:
         """Return one of `forms`: those of every view, and `svg`.
+
+        Args:
+            form: one of them.
+            unit: as in every view.
+            shown: `width` as in every view; `decimals`; `p_values`, whether adjusted p follow the differences; `fit`,
+                the columns of a terminal that a table of pairs keeps to.
 
         Raises:
             InputError: an unknown form or unit.
         """
         views.check_form(form, self.forms, unit)
+        if form == "json":
+            return self.result.to_json()
         shares = self._shares if unit == PERCENT else frozenset()
         from treescore.render.forms import render_comparisons  # noqa: PLC0415 - as above
 
-        return render_comparisons(self.comparisons, form, self.across, shares).content.decode()
+        shown = {"p_values": False, **shown}
+        return render_comparisons(self.comparisons, form, self.across, shares, **shown).content.decode()
 
     @property
     def _shares(self) -> frozenset[str]:
         return percent_scores(self.result.report.spec, self.comparisons)
 
-    def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
-        """Return the tables of ranks and of pairs of each compared score."""
+    def tables(self, unit: Unit = PERCENT, *_args: Any, **shown: Any) -> Sequence[Table]:
+        """Return the tables of ranks and of pairs of each compared score; `shown` is as in `render`."""
         from treescore.render.forms import across_table, comparison_tables  # noqa: PLC0415 - as above
 
         shares = self._shares if unit == PERCENT else frozenset()
-        tables = [table for document in self.comparisons for table in comparison_tables(document, shares)]
+        tables = [table for document in self.comparisons for table in comparison_tables(document, shares, **shown)]
         return tables if self.across is None else [*tables, across_table(self.across)]
 
     def __str__(self) -> str:
@@ -453,7 +477,7 @@ class Comparison(views.Renderable):
         return self.render("csv")
 
     def to_json(self) -> str:
-        """Return the documents, and `across` where several scores were compared."""
+        """Return what `treescore compare` prints: `results` and `warnings`, as those of `score`."""
         return self.render("json")
 
     def to_frame(self) -> Any:

@@ -65,7 +65,7 @@ class Renderable(ABC):
     forms: tuple[str, ...] = FORMS
 
     @abstractmethod
-    def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
+    def tables(self, unit: Unit = PERCENT, *args: Any, **shown: Any) -> Sequence[Table]:
         """Return what it shows as tables; scores in `unit`."""
 
     @abstractmethod
@@ -84,13 +84,15 @@ class Renderable(ABC):
             MissingExtra: neither is installed.
         """
 
-    def render(self, form: str, unit: Unit = PERCENT) -> str:
+    def render(self, form: str, unit: Unit = PERCENT, *, width: int = 0, **shown: Any) -> str:
         """Return one of `forms`.
 
         Args:
             form: `text`, `markdown`, `latex`, `html`, `csv` or `json`.
             unit: `percent` shows scores from 0 to 1 in percent with two decimals, `fraction` with four; CSV and JSON
                 hold fractions with all digits.
+            width: columns at which the prose of plain text breaks; 0 for none.
+            shown: what `tables` takes beside the unit.
 
         Raises:
             InputError: an unknown form or unit.
@@ -98,23 +100,23 @@ class Renderable(ABC):
         check_form(form, self.forms, unit)
         if form in ("csv", "json"):
             return self.to_csv() if form == "csv" else self.to_json()
-        return _written(form, self.tables(unit))
+        return _written(form, self.tables(unit, **shown), width)
 
-    def to_text(self, unit: Unit = PERCENT) -> str:
-        """Return plain text."""
-        return self.render("text", unit)
+    def to_text(self, unit: Unit = PERCENT, **shown: Any) -> str:
+        """Return plain text. Here and below `shown` is as in `render`."""
+        return self.render("text", unit, **shown)
 
-    def to_markdown(self, unit: Unit = PERCENT) -> str:
+    def to_markdown(self, unit: Unit = PERCENT, **shown: Any) -> str:
         """Return Markdown."""
-        return self.render("markdown", unit)
+        return self.render("markdown", unit, **shown)
 
-    def to_latex(self, unit: Unit = PERCENT) -> str:
+    def to_latex(self, unit: Unit = PERCENT, **shown: Any) -> str:
         """Return LaTeX; it needs the packages booktabs and textcomp."""
-        return self.render("latex", unit)
+        return self.render("latex", unit, **shown)
 
-    def to_html(self, unit: Unit = PERCENT) -> str:
+    def to_html(self, unit: Unit = PERCENT, **shown: Any) -> str:
         """Return a fragment of HTML."""
-        return self.render("html", unit)
+        return self.render("html", unit, **shown)
 
     def __str__(self) -> str:
         return _written("text", map(_shortened, self.tables())).rstrip("\n")
@@ -136,10 +138,10 @@ def check_form(form: str, known: Sequence[str], unit: str) -> None:
             raise InputError(Problem("bad-parameter", detail, pointer=f"/{name}"))
 
 
-def _written(form: str, tables: Iterable[Table]) -> str:
-    from treescore.render.table import TABLE_FORMS  # noqa: PLC0415 - a program that prints nothing needs no writers
+def _written(form: str, tables: Iterable[Table], width: int = 0) -> str:
+    from treescore.render.table import written  # noqa: PLC0415 - a program that prints nothing needs no writers
 
-    return "\n".join(TABLE_FORMS[form](table) for table in tables)
+    return "\n".join(written(table, form, width) for table in tables)
 
 
 def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Json]]) -> str:
@@ -288,10 +290,10 @@ class SentenceView(View):
 
         return sentence_svg(self.drawing, self.name)
 
-    def render(self, form: str, unit: Unit = PERCENT) -> str:
+    def render(self, form: str, unit: Unit = PERCENT, *, width: int = 0, **shown: Any) -> str:
         """Return one of `forms`. Raises InputError for an unknown form or unit."""
         if form != "svg":
-            return super().render(form, unit)
+            return super().render(form, unit, width=width, **shown)
         check_form(form, (*FORMS, "svg"), unit)
         return self.svg()
 

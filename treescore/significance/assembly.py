@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, combinations
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from treescore.core.wording import unit_word
 from treescore.significance.families import adjusted, partial_conjunction
 from treescore.significance.law import FEWEST_FOR_MARGIN, Interval, Test, asked_by
 from treescore.significance.other_tests import DEPENDENT_TOKENS, right_answers
-from treescore.significance.question import UNDEFINED, Question, run_scores, signature, statistic
+from treescore.significance.question import UNDEFINED, Question, asked_pairs, run_scores, signature, statistic
 from treescore.significance.settings import LN10, ROUNDING, SMALLEST
 
 _FAMILY = "all unordered pairs of the listed submissions on this metric"
@@ -53,6 +53,7 @@ def document(question: Question, answers: Answers, gold_digest: str | None) -> d
     settings, sample, units = question.settings, question.sample, question.terms.units
     pairs = _pair_documents(question, answers)
     order = order_in(question)
+    family = _FAMILY if settings.baseline is None else f"each listed submission against {settings.baseline}"
     result: dict[str, Json] = {
         "score": question.score_name,
         "higher_is_better": sample.score.higher_is_better,
@@ -69,7 +70,7 @@ def document(question: Question, answers: Answers, gold_digest: str | None) -> d
         "gold_digest": gold_digest,
         "alpha": settings.alpha,
         "correction": settings.correction,
-        "family": {"size": len(question.pairs), "definition": _FAMILY},
+        "family": {"size": len(question.pairs), "definition": family},
         "systems": _system_documents(question, order, answers.of_systems),
         "pairs": pairs,
         "untested": _untested(question),
@@ -113,7 +114,7 @@ def _pair_documents(question: Question, answers: Answers) -> list[dict[str, Json
     index_of = {pair: index for index, pair in enumerate(question.pairs)}
     margins = _margin_documents(question, answers)
     documents = []
-    for pair in combinations(range(len(question.candidates)), 2):
+    for pair in asked_pairs(question.candidates, settings):
         index = index_of.get(pair)
         if index is None:
             documents.append({**_head(question, pair, None), **_NO_TEST, "reason": _reason(question, pair)})
@@ -196,7 +197,7 @@ def _better(question: Question, pairs: Sequence[Mapping[str, Json]]) -> BoolArra
     """Tell whether the row's system is significantly better than the column's, (N, N)."""
     size = len(question.candidates)
     better = np.zeros((size, size), np.bool_)
-    for (first, second), pair in zip(combinations(range(size), 2), pairs, strict=True):
+    for (first, second), pair in zip(asked_pairs(question.candidates, question.settings), pairs, strict=True):
         if pair["significant"] and pair["better"] is not None:
             better[(first, second) if pair["better"] == "a" else (second, first)] = True
     return better
@@ -204,7 +205,7 @@ def _better(question: Question, pairs: Sequence[Mapping[str, Json]]) -> BoolArra
 
 def add_parts(document: dict[str, Json], question: Question, tests: Sequence[Mapping[str, Sequence[float]]]) -> None:
     """Add to the document on how many parts each of a pair is better (Dror et al. 2017)."""
-    all_pairs = dict(zip(combinations(range(len(question.candidates)), 2), document["pairs"], strict=True))
+    all_pairs = dict(zip(asked_pairs(question.candidates, question.settings), document["pairs"], strict=True))
     for pair, by_side in zip(question.pairs, tests, strict=True):
         all_pairs[pair]["parts"] = {
             name: {"p": list(by_side[side]), **partial_conjunction(by_side[side], question.settings.alpha)}

@@ -6,7 +6,6 @@ The one-sided p of a part by itself, by the law of its units, serves the partial
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 
@@ -100,7 +99,7 @@ def _question(
     terms = Terms(score, count_names, units, *((None, strata) if together else (strata, None)))
     sample = terms.sample(candidates, rows)
     values = sample.values()
-    defined = [index for index in range(len(candidates)) if math.isfinite(values[index])]
+    defined = {index for index in range(len(candidates)) if math.isfinite(values[index])}
     question = Question(
         score_name=score_name,
         settings=settings,
@@ -109,7 +108,7 @@ def _question(
         rows=rows,
         sample=sample,
         values=values,
-        pairs=list(combinations(defined, 2)),
+        pairs=[pair for pair in questions.asked_pairs(candidates, settings) if defined.issuperset(pair)],
     )
     silent = questions.with_undefined_run(question)
     usable = [pair for pair in question.pairs if not (silent.intersection(pair) and questions.vary(question, *pair))]

@@ -5,6 +5,7 @@ Training runs of a system may be fixed, or vary as units do: then pairs are test
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from treescore.core.params import Json
 from treescore.core.registry import TokenBits
 from treescore.core.scores import Score
 from treescore.core.version import __version__
+from treescore.core.wording import did_you_mean
 from treescore.errors import InputError, Problem
 from treescore.significance.settings import Settings
 from treescore.significance.units import Sample, Units, by_part, missing_parts, sample_of
@@ -187,9 +189,24 @@ def signature(question: Question, gold_digest: str | None) -> dict[str, Json]:
         "level": settings.own_level,
         "seed": None if shuffles is None and resamples is None else settings.seed,
         "mcnemar": settings.mcnemar if settings.test == "mcnemar" else None,
+        **({} if settings.baseline is None else {"baseline": settings.baseline}),
         "gold": gold_digest,
         "version": f"{__version__}/significance.{VERSION}",
     }
+
+
+def asked_pairs(candidates: Sequence[Candidate], settings: Settings) -> list[tuple[int, int]]:
+    """Return all unordered pairs of systems, or those with the baseline.
+
+    Raises:
+        InputError: no system has the name of the baseline (pointer /baseline).
+    """
+    names, baseline = [candidate.name for candidate in candidates], settings.baseline
+    if baseline is not None and baseline not in names:
+        detail = f"Unknown system {baseline!r}.{did_you_mean(baseline, names)} Systems: {', '.join(names)}."
+        raise InputError(Problem("unknown-system", detail, pointer="/baseline"))
+    pairs = combinations(range(len(names)), 2)
+    return [pair for pair in pairs if baseline is None or baseline in (names[pair[0]], names[pair[1]])]
 
 
 FEWEST_FOR_SPREAD = 2

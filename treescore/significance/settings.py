@@ -18,8 +18,7 @@ BY_LAW = (AUTO, "permutation", "t")
 class Settings:
     """Checked settings. PARAMS describes each field.
 
-    `runs_required` tells that `runs: random` was asked for by name, which is an error where no
-    system has two runs.
+    `runs_required` tells that `runs: random` was asked for by name, which is an error where no system has two runs.
     """
 
     test: str = AUTO
@@ -40,6 +39,11 @@ class Settings:
     runs_required: bool = False
 
     @property
+    def baseline(self) -> str | None:
+        """The system that each other one is tested against; None for all pairs, as everywhere on a benchmark."""
+        return None
+
+    @property
     def own_level(self) -> float:
         """The level of an interval by itself."""
         return 1.0 - self.alpha if self.level is None else self.level
@@ -50,17 +54,30 @@ class Settings:
         return self.test in BY_LAW
 
 
+@dataclass(frozen=True, slots=True)
+class AgainstOne(Settings):
+    """Settings of a comparison with a baseline."""
+
+    baseline: str = ""
+
+
+BESIDE = ("scores", "baseline")
+"""Members of a `significance` object that are no parameters: they name what is compared."""
+
+
 def parse_settings(document: Mapping[str, Json]) -> Settings:
     """Return the settings of a `significance` object; `scores` is ignored here.
 
     Raises:
         InputError: unknown names and wrong values, each with its pointer below the object.
     """
-    options = {name: value for name, value in document.items() if name != "scores"}
-    values = checked("significance", PARAMS, options, also=["scores"])
+    options = {name: value for name, value in document.items() if name not in BESIDE}
+    values = checked("significance", PARAMS, options, also=BESIDE)
     for name in ("shuffles", "resamples", "seed"):
         values[name] = None if values[name] is None else int(values[name])
-    settings = Settings(**values, runs_required=options.get("runs") == "random")
+    values["runs_required"] = options.get("runs") == "random"
+    baseline = document.get("baseline")
+    settings = Settings(**values) if baseline is None else AgainstOne(**values, baseline=baseline)
     if settings.unit == "token" and settings.test != "mcnemar":
         detail = (
             f'The unit "token" needs the test "mcnemar", not {settings.test!r}: '

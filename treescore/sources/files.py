@@ -29,9 +29,9 @@ def wrong(code: str, detail: str, pointer: str) -> InputError:
 
 
 def shown(path: object) -> str:
-    """Quote a path, shortened."""
-    text = str(path)
-    return repr(text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}...")
+    """Quote a path, shortened in its middle: it may be a text, and paths differ at the end."""
+    text, half = str(path), LONGEST_SHOWN // 2
+    return repr(text if len(text) <= LONGEST_SHOWN else f"{text[:half]}...{text[-half:]}")
 
 
 def listed(names: list[str]) -> str:
@@ -75,10 +75,15 @@ class Files(NamedTuple):
     several: bool
 
 
-def read_files(path: Path, pointer: str) -> Files:
+def read_files(path: Path, pointer: str, advice: str = "") -> Files:
     """Read a file; of a folder or a zip archive each file, in the order of their names.
 
     Hidden files are left out, and what macOS adds to archives.
+
+    Args:
+        path: the file, folder or archive.
+        pointer: its place in problems.
+        advice: what else could have been meant, where it cannot be read.
 
     Raises:
         InputError: `unreadable-file`, `damaged-archive`, `unsafe-archive`, `empty-archive`, `text-too-large`.
@@ -92,11 +97,16 @@ def read_files(path: Path, pointer: str) -> Files:
             [File(unpacked_name(path.name), str(path), _unpacked(path, _Budget(path, pointer)))], several=False
         )
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        named = str(getattr(error, "filename", None) or path)
-        within = "" if pointer == str(path) == named else f"{shown(named)}: "  # the place says the path already
-        detail = f"{within}{reason}. Give the path of a file; a text as bytes, or as a string with a newline."
-        raise wrong("unreadable-file", detail, pointer) from error
+        raise wrong("unreadable-file", unreadable(error, path) + advice, pointer) from error
+
+
+def unreadable(error: OSError | ValueError, path: Path) -> str:
+    """Say which file cannot be read, and why."""
+    named = shown(getattr(error, "filename", None) or path)
+    if isinstance(error, FileNotFoundError):
+        return f"No such file {named}."
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return f"{named}: {reason}."
 
 
 def is_folder(path: Path) -> bool:

@@ -23,6 +23,7 @@ from treescore.sources.objects import format_of_objects, is_objects, text_of_obj
 Source = str | bytes | os.PathLike[str] | IO[bytes] | IO[str] | Mapping[str, Any] | Any
 """A text: a path, a string with a line break, bytes, an open file, parsed sentences; a mapping for formats of several
 texts (`parallel`)."""
+_NO_PATH = " Give the path of a file; a text as bytes, or as a string with a newline."
 _ASK = "`treescore suggest FILE` tells a format by its first lines."
 MOST_LOOKED_AT = 1000
 """Files of a folder whose suffixes are looked at for a format."""
@@ -219,7 +220,7 @@ def _of_files(source: str | os.PathLike[str], format_: Format, pointer: str) -> 
     if path == "-":
         detail = "'-' is standard input in the command alone. Give an open file: sys.stdin.buffer."
         raise wrong("unreadable-file", detail, pointer)
-    files = read_files(Path(path), pointer)
+    files = read_files(Path(path), pointer, _NO_PATH if isinstance(source, str) else "")
     names = tuple(file.name for file in files.files) if files.several else ()
     if len(files.files) == 1:
         only = files.files[0]

@@ -35,14 +35,15 @@ def runs(tmp_path: Path) -> Path:
 def test_outputs_of_one_file_name_are_two_systems(runs: Path) -> None:
     paths = [str(runs / folder / "seed1.conllu") for folder in "ab"]
     assert systems(*paths) == ["a", "b"]
-    (compared,) = json.loads(run("compare", "--json", GOLD, *paths).stdout)
+    (compared,) = json.loads(run("compare", "--json", GOLD, *paths).stdout)["results"]["comparisons"]
     assert [(pair["a"], pair["b"]) for pair in compared["pairs"]] == [("a", "b")]
 
 
 def test_runs_of_a_system_are_those_that_a_pattern_finds(runs: Path) -> None:
     options = [part for name in "AB" for part in ("--runs", f"{name}={runs}/{name.lower()}/*.conllu")]
     assert systems(*options) == ["A", "A.2", "B", "B.2"]
-    (compared,) = json.loads(run("compare", "--json", "--metric", "attachment", GOLD, *options).stdout)
+    document = json.loads(run("compare", "--json", "--metric", "attachment", GOLD, *options).stdout)
+    (compared,) = document["results"]["comparisons"]
     assert [(pair["a"], pair["b"]) for pair in compared["pairs"]] in ([("A", "B")], [("B", "A")])
     assert systems(f"C={RULES}", *options[:2]) == ["C", "A", "A.2"]
 
@@ -122,7 +123,7 @@ def test_each_output_can_have_its_format(tmp_path: Path) -> None:
 def test_one_output_as_two_runs_is_warned_of_in_every_form(runs: Path, form: str) -> None:
     options = [part for name in "AB" for part in ("--runs", f"{name}={runs}/{name.lower()}/*.conllu")]
     shown = run("compare", "--metric", "attachment", f"--{form}", GOLD, *options).stdout
-    words = html.unescape(shown)
+    words = html.unescape(" ".join(shown.split()))
     assert "The outputs 'A' and 'A.2' are the same text, but are given as two training runs of 'A'." in words
     assert "The outputs 'B' and 'B.2' are the same text" in words
 
@@ -190,12 +191,29 @@ def test_settings_of_a_comparison_are_not_left_out_in_silence(option: str) -> No
     assert "this command prints comparisons as JSON alone" in " ".join(refused.stderr.split())
 
 
+def test_what_the_first_lines_make_certain_is_taken_and_said(tmp_path: Path) -> None:
+    gold, trees = tmp_path / "gold.txt", tmp_path / "trees.txt"
+    gold.write_text("1 1 1 S\n1 2 2 P\n2 1 1 S\n", encoding="utf-8")
+    trees.write_text("(S (NP a) (VP b))\n", encoding="utf-8")
+    printed = run("score", str(gold), str(gold)).stdout
+    assert "Taken: format naacl (by its first lines), metric alignment (usual for naacl)." in printed
+    refused = " ".join(run("score", str(trees), str(trees), status=2).stderr.split())
+    assert "does not name one. By its first lines --format bracketed is likely. Known suffixes: .mrg" in refused
+
+
+@pytest.mark.parametrize("suffix", [".wa", ".gld", ".tst", ".prd"])
+def test_suffixes_of_the_fields_programs_are_known(suffix: str, tmp_path: Path) -> None:
+    file = tmp_path / f"sample{suffix}"
+    file.write_text("1 1 1 S\n" if suffix == ".wa" else "(S (NP (D a) (N b)) (VP (V c)))\n", encoding="utf-8")
+    assert "(by the suffix of gold)" in run("score", str(file), str(file)).stdout
+
+
 def test_the_format_that_the_suffix_of_outputs_names_is_said(tmp_path: Path) -> None:
     gold, output = tmp_path / "gold.talp", tmp_path / "mine.pharaoh"
     gold.write_text("1-1 2-2\n", encoding="utf-8")
     output.write_text("0-0 1-1\n", encoding="utf-8")
     printed = run("score", "--text", str(gold), str(output)).stdout
-    assert "format talp (by the suffix of gold), format pharaoh (by the suffix of outputs)" in printed
+    assert "format talp (by the suffix of gold), format pharaoh (by the suffix of outputs)" in " ".join(printed.split())
     assert "0.00  100.00" in printed
     stated = ("--system-format", '{"name": "pharaoh", "base": 0}')
     printed = run("score", "--text", *stated, str(gold), str(output)).stdout

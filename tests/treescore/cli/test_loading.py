@@ -116,7 +116,7 @@ def test_scoring_words_that_differ_inside_tokens_loads_what_it_uses_and_one_thre
     gold, output = tmp_path / "gold.conllu", tmp_path / "output.conllu"
     gold.write_text(MULTIWORD.format("a"))
     output.write_text(MULTIWORD.format("x"))
-    command = ["score", "--format", "conllu", "--metric", "ud", str(gold), str(output)]
+    command = ["score", "--json", "--format", "conllu", "--metric", "ud", str(gold), str(output)]
     answer = json.loads(printed_by(PROGRAM, *command, **given))
     assert answer["exit"] == 0
     scores = json.loads(answer["printed"])["results"]["systems"][0]["metrics"]["ud"]["scores"]

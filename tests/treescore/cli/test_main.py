@@ -159,3 +159,10 @@ def test_a_wrong_variable_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> N
     done = CliRunner().invoke(main, ["score", gold, gold])
     assert done.exit_code == exits.WRONG_INPUT
     assert "TREESCORE_MAX_WORDS is 'many'. Set it to a whole number, as 1000." in done.stderr
+
+
+def test_what_needs_the_service_stands_apart_and_names_what_brings_it() -> None:
+    lines = CliRunner().invoke(main, ["--help"], env={"COLUMNS": "80"}).stdout.splitlines()
+    at = lines.index("Run the service (in a checkout: pip install -e . --group service):")
+    assert all(any(line.split()[:1] == [name] for line in lines[at:]) for name in ("serve", "demo", "doctor"))
+    assert max(map(len, lines)) <= 80

@@ -50,19 +50,48 @@ def test_every_form_names_the_systems(command: str, flag: str) -> None:
         assert {"A", "B"} <= set(re.findall(r"\w+", printed))
 
 
-def test_in_a_pipe_scores_are_the_document_of_a_job() -> None:
-    document = json.loads(run("score", "--metric", "attachment", *FILES).stdout)
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_json_is_one_object_the_document_of_a_job(command: str) -> None:
+    document = json.loads(run(command, "--metric", "attachment", "--json", *FILES).stdout)
     assert list(document) == ["results", "warnings"]
     assert [system["name"] for system in document["results"]["systems"]] == ["A", "B"]
     assert len(document["results"]["comparisons"]) == 1
 
 
-@pytest.mark.usefixtures("terminal")
-def test_on_a_terminal_scores_are_a_table_that_says_what_was_taken() -> None:
+def test_in_a_pipe_scores_are_a_table_too_that_says_what_was_taken() -> None:
     printed = run("score", *FILES).stdout
     assert printed.splitlines()[2].split() == ["system", "LAS", "UAS", "CLAS", "MLAS", "BLEX"]
     assert "Taken: format conllu (by the suffix of gold), metric ud (usual for conllu).\n" in printed
     assert "Taken" not in run("score", "--metric", "ud", "--format", "conllu", *FILES).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--brief",), "72.63\n86.92\n"),
+        (("-b", "--scores", "UPOS,lemmas", "--decimals", "0"), "95 98\n98 99\n"),
+        (("-b", "--scores", "ud.las_f1", "--unit", "fraction"), "0.7263\n0.8692\n"),
+        (("-b", "--metric", "attachment", "--scores", "las,Label accuracy"), "71.16 83.18\n85.05 89.72\n"),
+    ],
+)
+def test_brief_is_the_number_alone(options: tuple[str, ...], expected: str) -> None:
+    assert run("score", *options, *FILES).stdout == expected
+
+
+@pytest.mark.parametrize("flag", ["--text", "--latex", "--markdown"])
+def test_a_table_shows_the_scores_that_are_asked_for(flag: str) -> None:
+    words = run("score", flag, "--scores", "UPOS, las_f1,ud.ufeats_f1", "--decimals", "1", *FILES).stdout
+    rows = [re.findall(r"[\w.\\]+", line) for line in words.splitlines() if re.match(r"\W*(A|system)\b", line)]
+    assert [cell.rstrip("\\").replace("\\", "") for cell in rows[0][:4]] == ["system", "UPOS", "LAS", "ufeats_f1"]
+    assert rows[1][:4] == ["A", "95.1", "72.6", "95.7"]
+    assert "Unknown metric in score 'LASS'" in run("score", flag, "--scores", "LASS", *FILES, status=2).stderr
+
+
+def test_a_score_below_its_threshold_is_status_1_and_said() -> None:
+    assert not run("score", "-b", "--fail-below", "LAS=0.7", "--fail-below", "ud.uas_f1=0.5", *FILES).stderr
+    missed = run("score", "-b", "--fail-below", "LAS=0.8", *FILES, status=1)
+    assert missed.stdout == "72.63\n86.92\n"
+    assert missed.stderr == "A: ud.las_f1 >= 0.8: missed, it is 0.7263.\n"
 
 
 @pytest.mark.usefixtures("terminal")

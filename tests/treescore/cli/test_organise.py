@@ -74,7 +74,7 @@ def test_a_benchmark_is_made_of_its_document_and_gold(organiser, tmp_path):
     refused = organiser.run("make", document, f"en={tmp_path / 'bad.conllu'}", "--id", f"{slug}-2", status=2)
     assert "bad.conllu:1" in refused.stderr
     assert "column" in refused.stderr
-    assert "file not found" in organiser.run("make", document, "en=none.conllu", "--id", f"{slug}-3", status=2).stderr
+    assert "No such file" in organiser.run("make", document, "en=none.conllu", "--id", f"{slug}-3", status=2).stderr
 
 
 def test_a_path_among_the_parameters_of_a_metric_is_its_text(organiser, tmp_path):
@@ -201,7 +201,7 @@ def test_a_dry_run_shows_what_a_revision_would_change(organiser, submission, tmp
     refused = organiser.run("revise", organiser.slug, f"en={gold}", "--reason", "none", "--dry-run", status=2)
     assert f"{gold}:1" in refused.stderr
     missing = organiser.run("revise", organiser.slug, "en=nowhere.conllu", "--reason", "none", status=2)
-    assert missing.stderr == "nowhere.conllu: file not found.\n"
+    assert missing.stderr == "No such file 'nowhere.conllu'.\n"
 
 
 def test_numbers_of_work_and_of_teams(organiser, submission, tokens):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.treescore.cli.test_options import ASKED, GOLD, GRAPH, RULES, run
 from treescore.cli.scoring import claims, margin_settings
+
+TRANSITION = str(Path(RULES).with_name("transition.conllu"))
 
 
 @pytest.mark.parametrize(
@@ -70,15 +74,35 @@ def test_an_untested_pair_is_not_shown() -> None:
 
 def test_several_scores_are_one_family_in_the_printed_document() -> None:
     both = ("--significance", '{"scores": ["attachment.las", "attachment.uas"], "resamples": 50}')
-    document = json.loads(run("compare", *ASKED, *both, "--as", "json", GOLD, RULES, GRAPH).stdout)
+    document = json.loads(run("compare", *ASKED, *both, "--as", "json", GOLD, RULES, GRAPH).stdout)["results"]
     assert [each["score"] for each in document["comparisons"]] == ["attachment.las", "attachment.uas"]
     assert document["across"]["family"]["size"] == 2
     assert "2 tests as one family, holm, alpha 0.05:" in run("compare", *ASKED, *both, GOLD, RULES, GRAPH).stdout
-    (one,) = json.loads(run("compare", *ASKED, "--as", "json", GOLD, RULES, GRAPH).stdout)
+    (one,) = json.loads(run("compare", *ASKED, "--as", "json", GOLD, RULES, GRAPH).stdout)["results"]["comparisons"]
     assert one["score"] == "attachment.las"
 
 
 def test_no_output_has_the_name_of_the_margin() -> None:
     arguments = ("--not-worse-than", "margin", "--margin", "0.1", GOLD, f"margin={RULES}", GRAPH)
     done = run("compare", *ASKED, *arguments, status=2)
-    assert "significance/margin: With a margin no system can have the name" in done.stderr
+    assert "--margin: With a margin no system can have the name" in done.stderr
+
+
+def test_an_output_that_is_significantly_worse_is_status_1_and_said() -> None:
+    assert not run("compare", *ASKED, "--fail-if-worse-than", "rules", GOLD, RULES, GRAPH).stderr
+    worse = run("compare", *ASKED, "--fail-if-worse-than", "graph", GOLD, RULES, GRAPH, status=1).stderr
+    assert re.fullmatch(r"attachment.las: rules is significantly worse than graph: p = 0.00\d+\n", worse)
+    refused = run("compare", *ASKED, "--fail-if-worse-than", "grap", GOLD, RULES, GRAPH, status=2).stderr
+    assert "--fail-if-worse-than grap: grap is not an output. Did you mean 'graph'?" in " ".join(refused.split())
+
+
+def test_a_baseline_and_a_unit_are_named_as_people_call_them() -> None:
+    asked = ("--baseline", "graph", "--test-unit", "document", "--scores", "LAS", "--json")
+    document = json.loads(run("compare", *ASKED, *asked, GOLD, RULES, GRAPH, TRANSITION).stdout)
+    (found,) = document["results"]["comparisons"]
+    assert [{pair["a"], pair["b"]} for pair in found["pairs"]] == [{"rules", "graph"}, {"graph", "transition"}]
+    assert (found["units"], found["score"], found["signature"]["baseline"]) == ("block", "attachment.las", "graph")
+    printed = run("compare", *ASKED, *asked[:-1], GOLD, RULES, GRAPH, TRANSITION).stdout
+    assert "Differences to graph; * significant.\n" in printed
+    refused = run("compare", *ASKED, "--test-unit", "token", GOLD, RULES, GRAPH, status=2).stderr
+    assert refused.startswith('--test-unit: The unit "token" needs --test mcnemar')

@@ -223,11 +223,11 @@ def test_several_parts_are_named_and_a_broken_one_is_status_2(served, files):
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("nowhere.conllu",), "file not found"),
+        (("nowhere.conllu",), "No such file"),
         (("right.conllu", "--fail-below", "ud.las_f1=0.5"), "unknown metric. Metrics: attachment"),
         (("right.conllu", "--fail-below", "attachment.lass=0.5"), "unknown score. Scores: attachment.las"),
-        (("right.conllu", "--fail-below", "attachment.las"), "write it as ud.las_f1=0.85"),
-        (("right.conllu", "--fail-below", "attachment.las=nan"), "write it as ud.las_f1=0.85"),
+        (("right.conllu", "--fail-below", "attachment.las"), "Write it as ud.las_f1=0.85"),
+        (("right.conllu", "--fail-below", "attachment.las=nan"), "Write it as ud.las_f1=0.85"),
         (("right.conllu", "--compare-with", "sub_nobody"), "sub_nobody"),
         (("right.conllu", "--benchmark", "nowhere"), "nowhere"),
     ],

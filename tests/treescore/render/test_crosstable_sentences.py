@@ -75,7 +75,7 @@ def test_where_whole_units_are_tested_the_table_shows_their_difference() -> None
     words = rendered("text", found)
     assert "+0.2500" in words
     assert "Each cell: difference in sentences right as a whole (row - column)" in words
-    assert "% cells: difference in sentences right as a whole (row - column)" in rendered("latex", found)
+    assert "% Each cell: difference in sentences right as a whole (row - column)" in rendered("latex", found)
     two = rendered("text", full("a", "b", difference_tested=0.25) | {"test": "mcnemar"})
     assert "Difference in sentences right as a whole +0.2500, of the score [" in two
     assert rows(found)[0]["difference_tested"] == "0.25"
@@ -91,8 +91,8 @@ def test_a_test_over_training_runs_is_of_the_score() -> None:
 def test_p_for_parts_like_these_stands_beside_that_of_these_parts() -> None:
     assert rendered("text", full("a", "b", p_adjusted=0.031, p_parts=0.2)).count(", p = 0.031, p (parts) = 0.20") == 1
     several = rendered("text", full("a", "b", "c", p_adjusted=0.031, p_parts=0.2))
-    assert several.count(" 0.031; 0.20 <*") == 3
-    assert "Each cell: difference (row - column) and adjusted p; p (parts); < the" in several
+    assert several.count(" 0.031; 0.20") == 3
+    assert "Each cell: adjusted p; p (parts).\n" in several
 
 
 def test_the_interval_that_belongs_to_p_stands_beside_it() -> None:

@@ -209,6 +209,7 @@ class Parseval(registry.Metric):
         "labelled_precision": "LP",
         "labelled_recall": "LR",
         "labelled_f1": "F1",
+        "disc_f1": "Disc. F1",
         "exact_match": "EM",
         "mean_crossing": "CB",
         "no_crossing": "0CB",

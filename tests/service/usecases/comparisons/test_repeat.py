@@ -335,7 +335,7 @@ def test_wrong_files_say_what_to_do(two: Files, tmp_path: Path) -> None:
         return two.repeated(2, *given).stderr
 
     nothing = tmp_path / "nothing"
-    assert "nothing: No such file or directory. Give the JSON of GET" in refused(nothing, two.gold, two.outputs)
+    assert "nothing'. Give the JSON of GET" in refused(nothing, two.gold, two.outputs)
     nothing.write_text("[")
     assert "This is not valid JSON" in refused(nothing, two.gold, two.outputs)
     for wrong in (b"[]", b"{}", orjson.dumps({**answer, "question": {**answer["question"], "systems": [{}]}})):
@@ -351,7 +351,7 @@ def test_wrong_files_say_what_to_do(two: Files, tmp_path: Path) -> None:
     output.write_text(text.partition("\n\n")[0] + "\n\n")
     assert "[sentence-count-mismatch]" in refused()
     output.unlink()
-    assert f"No such file or directory. Put the output of {system} for the part en there." in refused()
+    assert f"{system}/en'. Put the output of {system} for the part en there." in refused()
     output.write_text(text)
     gold.write_text(LONG + LONG)
     assert "This is not the gold of the part en. Give the text that was sent. [other-gold]" in refused()
