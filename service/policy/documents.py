@@ -22,7 +22,6 @@ import numpy as np
 
 import treescore.metrics  # noqa: F401 - importing the package fills the registry
 from service.policy import figures
-from service.store.benchmarks import Benchmark
 from treescore.core import params, registry
 from treescore.errors import Problem
 from treescore.significance.assembly import ranks_of
@@ -331,11 +330,6 @@ def closed_problem(pointer: str, part: str) -> Problem:
     return Problem(code=CODE, pointer=pointer, part=part, detail=detail)
 
 
-def hides_misfits(level: figures.Level, benchmark: Benchmark) -> bool:
-    """Return whether a caller of this level may not know where an output differs from gold's text."""
-    return level < figures.Level.GOLD and not benchmark.settings["publish_input"]
-
-
 def closed_submission(document: Document) -> dict[str, object]:
     """Return a submission's document without places of misfits. The gate filters it further."""
     shown = dict(document)
@@ -417,11 +411,6 @@ def _closed_metric(metric: Document) -> dict[str, object]:
             for name, part in object_of(shown["parts"]).items()
         }
     return shown
-
-
-def ladder_holds(level: figures.Level, benchmark: Benchmark) -> bool:
-    """Return whether the benchmark's ladder decides what a caller of this level sees."""
-    return benchmark.leaderboard["ladder"] and level < figures.Level.ITEMS
 
 
 def held_submission(document: Document) -> dict[str, object]:

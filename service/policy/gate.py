@@ -12,7 +12,7 @@ from service.caller import Caller
 from service.policy import documents as policy_documents
 from service.policy import figures
 from service.policy.documents import Document, chosen, object_of, objects_of
-from service.policy.figures import Release
+from service.policy.release import Release
 from service.requests import POOLED
 from service.store.benchmarks import Benchmark
 from treescore.core.params import Json
@@ -67,28 +67,6 @@ _OUTCOME_EVENTS: Mapping[str, Level] = {
 """Events that depend on how an output fits gold, and the level from which they are shown."""
 
 
-def level_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Level:
-    """Return the level at which a caller sees a benchmark at a moment."""
-    if caller.organiser:
-        return Level.GOLD
-    after = benchmark.settings["feedback_after_closing"]
-    name = after if after is not None and benchmark.closed(now) else benchmark.settings["feedback"]
-    return LEVELS[name]
-
-
-def lowest_level(benchmark: Benchmark, caller: Caller) -> Level:
-    """Return the lower of a caller's levels before and after closing: documents may be read later than built."""
-    if caller.organiser:
-        return Level.GOLD
-    settings = benchmark.settings
-    return min(LEVELS[settings["feedback"]], LEVELS[settings["feedback_after_closing"] or settings["feedback"]])
-
-
-def blind(benchmark: Benchmark, now: datetime) -> bool:
-    """Return whether teams may not know if their outputs could be scored."""
-    return level_of(benchmark, Caller(None, frozenset()), now) is Level.NONE
-
-
 def knows(benchmark: Benchmark, caller: Caller) -> bool:
     """Return whether a caller may know that a benchmark exists.
 
@@ -124,8 +102,9 @@ def submission_view(level: Level, document: Document, release: Release | None = 
         shown["released"] = document["released"] if level >= Level.ROUNDED else None
     if "scores" in document:
         scores = document["scores"]
-        visible = level >= Level.ROUNDED and scores is not None and release is not None
-        shown["scores"] = _scores(release, object_of(scores)) if visible and release is not None else None
+        shown["scores"] = None
+        if scores is not None and release is not None and release.scored:
+            shown["scores"] = _scores(release, object_of(scores))
     return shown
 
 
@@ -191,10 +170,9 @@ def validation_view(level: Level, results: Document) -> dict[str, object]:
 
 def row_view(release: Release, row: Document) -> dict[str, object]:
     """Return a leaderboard row. Its rank must come from `Release.ranking`; below `rounded` the rank is None."""
-    level = release.level
     shown = chosen(row, _ROW)
-    shown |= {name: row[name] if level >= Level.ROUNDED else None for name in _ROW_ROUNDED if name in row}
-    shown |= {name: row[name] if level >= Level.SCORES else None for name in _ROW_SCORES if name in row}
+    shown |= {name: row[name] if release.scored else None for name in _ROW_ROUNDED if name in row}
+    shown |= {name: row[name] if release.tested else None for name in _ROW_SCORES if name in row}
     if "missing_parts" in row:
         shown |= _missing(release, row)
     shows = {"ci95": release.interval, "p_next": release.p, "detectable": release.detectable}
@@ -215,7 +193,7 @@ def matrix_row_view(release: Release, row: Document, parts: Sequence[str]) -> di
         parts: names of these parts.
     """
     shown = chosen(row, _MATRIX_ROW) | {"score": release.score(row["score"])} | _missing(release, row)
-    shown["rank"] = row["rank"] if release.level >= Level.ROUNDED else None
+    shown["rank"] = row["rank"] if release.scored else None
     values = row["values"] if isinstance(row["values"], Sequence) else ()
     shown["values"] = [
         None if name in release.hidden else release.score(value) for name, value in zip(parts, values, strict=True)
@@ -239,7 +217,7 @@ def score_lines(release: Release, part: str, scores: Mapping[str, float]) -> Ite
 def _missing(release: Release, row: Document) -> dict[str, object]:
     """Return which parts a row lacks. A hidden one is counted, not named: that it is missing tells its score."""
     names = row["missing_parts"]
-    if release.level < Level.ROUNDED or not isinstance(names, Sequence):
+    if not release.scored or not isinstance(names, Sequence):
         return {"missing_parts": None, "scored_parts": None}
     shown = [name for name in names if name not in release.hidden]
     return {"missing_parts": shown, "scored_parts": row["scored_parts"]}
@@ -250,7 +228,7 @@ def moves_view(release: Release, moves: Iterable[Document]) -> list[dict[str, ob
 
     Below `gold` those that change nothing that is shown are left out, and the order follows from what is shown.
     """
-    if release.level is Level.GOLD:
+    if release.gold:
         return [dict(move) for move in moves]
     shown = [
         chosen(move, _MOVE)
@@ -439,7 +417,7 @@ def _scores(release: Release, scores: Document) -> dict[str, object]:
 
 
 def _metric_scores(release: Release, key: str, metric: Document) -> dict[str, object]:
-    if release.level is Level.GOLD:
+    if release.gold:
         return dict(metric)
     pooled: dict[str, object] = {"scores": {}} if POOLED in release.hidden else _figures(release, key, metric)
     parts = {
@@ -453,12 +431,12 @@ def _metric_scores(release: Release, key: str, metric: Document) -> dict[str, ob
 def _figures(release: Release, key: str, result: Document) -> dict[str, object]:
     """Return the figures over one part or over all sentences; counts from `items` on: they are exact."""
     shown: dict[str, object] = {"scores": release.of_metric(key, result["scores"], release.score)}
-    if release.level >= Level.SCORES:
+    if release.tested:
         if "undefined" in result:
             shown["undefined"] = release.of_metric(key, result["undefined"], lambda reason: reason)
         if "ci95" in result:
             shown["ci95"] = release.of_metric(key, result["ci95"], release.interval)
-    return shown | (chosen(result, _METRIC_ITEMS) if release.level >= Level.ITEMS else {})
+    return shown | (chosen(result, _METRIC_ITEMS) if release.figure_level >= Level.ITEMS else {})
 
 
 def _mean(release: Release, key: str, metric: Document) -> dict[str, object]:
@@ -466,7 +444,7 @@ def _mean(release: Release, key: str, metric: Document) -> dict[str, object]:
     shown: dict[str, object] = {}
     if "macro" in metric:
         shown["macro"] = release.of_metric(key, metric["macro"], release.score)
-    if "macro_ci95" in metric and release.level >= Level.SCORES:
+    if "macro_ci95" in metric and release.tested:
         shown["macro_ci95"] = release.of_metric(key, metric["macro_ci95"], release.interval)
     return shown
 

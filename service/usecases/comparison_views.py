@@ -18,8 +18,9 @@ from service.caller import Caller
 from service.context import Context
 from service.contract.common import PageQuery
 from service.contract.comparisons import ComparisonLabel, ComparisonRequest, StoredComparison
-from service.policy import documents, gate
-from service.policy.figures import fixed_question, require_shown
+from service.policy import gate
+from service.policy.figures import fixed_question
+from service.policy.release import Release
 from service.store import benchmarks, boards, comparisons, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.store.comparisons import Comparison, Question
@@ -27,7 +28,7 @@ from service.store.submissions import Submission
 from service.usecases.access import benchmark_of, storable, team_of
 from service.usecases.boards.compare import board_question
 from service.usecases.boards.ranking import BOARD_SETTINGS, Board, board_of, comparison_id, rows_of, tested_of
-from service.usecases.boards.viewing import Viewer, release_of_board, require_board, viewer_of
+from service.usecases.boards.viewing import released
 from service.usecases.runs import Page, Shown, moment, wait_for
 from treescore.core.params import Json
 from treescore.errors import Problem, ScoringError
@@ -38,15 +39,15 @@ from treescore.significance import Settings, parse_settings
 NOT_COMPARABLE = "not-comparable"
 
 
-def reader_of(context: Context, benchmark: Benchmark, caller: Caller) -> Viewer:
-    """Return how a caller sees the board behind comparisons.
+def reader_of(context: Context, benchmark: Benchmark, caller: Caller) -> Release:
+    """Return what a caller sees of the boards behind comparisons.
 
     Raises:
         Forbidden: the caller's level shows no comparisons.
     """
-    viewer = viewer_of(benchmark, caller, context.now())
-    gate.require(viewer.level, gate.Level.SCORES, "comparisons")
-    return viewer
+    release = Release.of(benchmark, caller, context.now(), board=True)
+    release.require_level(gate.Level.SCORES, "comparisons")
+    return release
 
 
 def require_asker(caller: Caller, slug: str) -> None:
@@ -96,13 +97,13 @@ class Reach:
         board: with the benchmark's own pick, as the caller sees it.
         caller: who asks or reads.
         benchmark: of the board.
-        viewer: how the caller sees boards.
+        release: what the caller sees of boards.
     """
 
-    def __init__(self, db: Connection, board: Board, caller: Caller, benchmark: Benchmark, viewer: Viewer) -> None:
+    def __init__(self, db: Connection, board: Board, caller: Caller, benchmark: Benchmark, release: Release) -> None:
         self._db = db
         self._benchmark = benchmark
-        self._viewer = viewer
+        self._of_boards = release
         self._caller = caller
         self._team = team_of(caller, board.benchmark_id)
         self._board = board
@@ -123,33 +124,26 @@ class Reach:
 
     def held(self, ids: Sequence[str]) -> set[str]:
         """Return those of the submissions whose scores a ladder holds for the caller."""
-        if not documents.ladder_holds(self._viewer.level, self._benchmark):
-            return set()
-        return score_records.held(self._db, ids, self._board.revision.number)
+        return score_records.held(self._db, ids, self._board.revision.number) if self._of_boards.held else set()
 
-    def require_shown(self) -> None:
-        """Refuse comparisons where the caller does not see the score, the part, the revision or the share.
+    def require_shown(self) -> Release:
+        """Return what the caller sees of the board.
 
         Raises:
-            Forbidden: the level or the benchmark does not show it.
+            Forbidden: not the score, the part, the revision or the share.
         """
-        if not self._caller.organiser:
-            require_shown(self._board.share, self._viewer.share)
-        require_board(self._db, self._benchmark, self._board, self._viewer.level)
-
-    @property
-    def by_part(self) -> bool:
-        """Whether the caller sees figures of every part."""
-        return not release_of_board(self._db, self._benchmark, self._board, self._viewer.level).hidden
+        board, about = self._board, self._of_boards.about(self._board.share)
+        release = released(self._db, self._benchmark, about, board.revision, board.tracks)
+        release.require(board.score, board.part)
+        return release
 
     @property
     def shown(self) -> bool:
         """Whether the caller sees the score, the part, the revision and the share."""
         try:
-            self.require_shown()
+            return self.require_shown().tested
         except errors.Forbidden:
             return False
-        return True
 
     def may_ask(self, known: Collection[Submission]) -> bool:
         """Return whether a team may ask about these: rows of the board, or two of its own.
@@ -166,14 +160,14 @@ class Reach:
         return self._team is not None and submission.team_id == self._team
 
 
-def reach_of(db: Connection, caller: Caller, viewer: Viewer, question: Question) -> Reach:
+def reach_of(db: Connection, caller: Caller, release: Release, question: Question) -> Reach:
     """Return the reach of a caller on the board that a question is about."""
     benchmark = benchmark_of(db, question["benchmark"])
     board = board_of(
         db, benchmark, score=question["score"], part=question["part"], revision=question["revision"],
-        until=viewer.until, share=question.get("share"), track=question.get("parts"),
+        until=release.until, share=question.get("share"), track=question.get("parts"),
     )  # fmt: skip
-    return Reach(db, board, caller, benchmark, viewer)
+    return Reach(db, board, caller, benchmark, release)
 
 
 def asked_about(db: Connection, reach: Reach, asked: Sequence[str]) -> list[str]:
@@ -223,16 +217,12 @@ class Visible:
     Attributes:
         comparison: the question with its answer.
         known: its submissions by id.
-        viewer: how the caller sees the board.
-        level: at which the caller sees the benchmark.
-        by_part: whether the caller sees figures of every part.
+        release: what the caller sees of the board.
     """
 
     comparison: Comparison
     known: Mapping[str, Submission]
-    viewer: Viewer
-    level: gate.Level
-    by_part: bool = True
+    release: Release
 
 
 def visible_comparison(db: Connection, context: Context, caller: Caller, name: str) -> Visible:
@@ -251,23 +241,23 @@ def visible_comparison(db: Connection, context: Context, caller: Caller, name: s
     if not gate.knows(benchmark, caller):
         raise unknown
     known = submissions.many(db, comparison.question["submissions"])
-    level = gate.level_of(benchmark, caller, context.now())
-    if caller.organiser:
-        return Visible(comparison, known, reader_of(context, benchmark, caller), level)
+    release = Release.of(benchmark, caller, context.now(), board=True)
+    if release.organiser:
+        return Visible(comparison, known, release)
     team = team_of(caller, benchmark.id)
     asked = team is not None and bool(comparisons.asked_by(db, [name], team))
     # an id follows from its question: a refusal would tell who guesses it that the board asks the question, so which
     # submissions are its rows
-    if not asked and level < gate.Level.SCORES:
+    if not asked and not release.shows(gate.Level.SCORES):
         raise unknown
-    viewer = reader_of(context, benchmark, caller)
-    reach = reach_of(db, caller, viewer, comparison.question)
+    release.require_level(gate.Level.SCORES, "comparisons")
+    reach = reach_of(db, caller, release, comparison.question)
     if not asked and not reach.shown:
         raise unknown
-    reach.require_shown()
+    release = reach.require_shown()
     if not _readable(comparison, known, reach, asked=asked):
         raise unknown
-    return Visible(comparison, known, viewer, level, reach.by_part)
+    return Visible(comparison, known, release)
 
 
 def _readable(comparison: Comparison, known: Mapping[str, Submission], reach: Reach, *, asked: bool) -> bool:
@@ -317,7 +307,9 @@ def view_comparison(context: Context, caller: Caller, name: str, form: str = "js
         seen = visible_comparison(db, context, caller, name)
         run = runs.get(db, seen.comparison.run_id)
         labels = _labels(db, seen, caller)
-    document = gate.comparison_view(seen.level, _document(context, seen, run, labels), by_part=seen.by_part)
+    document = gate.comparison_view(
+        seen.release.level, _document(context, seen, run, labels), by_part=not seen.release.hidden
+    )
     if form == "json":
         final = run is None or run.final
         return Shown(cast("StoredComparison", document), final=final, state=str(document["state"]))
@@ -342,23 +334,23 @@ def list_comparisons(context: Context, caller: Caller, slug: str, query: PageQue
     items: list[dict[str, object]] = []
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
-        viewer = reader_of(context, benchmark, caller)
+        release = reader_of(context, benchmark, caller)
         after, more = query.cursor, True
         while more and len(items) <= query.limit:
             rows = comparisons.listing(db, slug, after, _READ_AT_ONCE)
             more = len(rows) == _READ_AT_ONCE
             after = rows[-1].id if rows else after
             under_way = runs.many(db, [row.run_id for row in rows])
-            seen = _visible_of(db, caller, viewer, benchmark, rows)
+            seen = _visible_of(db, caller, release, benchmark, rows)
             items += [_head(context, row, under_way.get(row.run_id)) for row in seen]
     return Page(items[: query.limit], str(items[query.limit - 1]["id"]) if len(items) > query.limit else None)
 
 
 def _visible_of(
-    db: Connection, caller: Caller, viewer: Viewer, benchmark: Benchmark, rows: Sequence[Comparison]
+    db: Connection, caller: Caller, release: Release, benchmark: Benchmark, rows: Sequence[Comparison]
 ) -> Sequence[Comparison]:
     """Return those of some comparisons that the caller may see."""
-    if caller.organiser:
+    if release.organiser:
         return rows
     team = team_of(caller, benchmark.id)
     asked = set() if team is None else comparisons.asked_by(db, [row.id for row in rows], team)
@@ -369,7 +361,7 @@ def _visible_of(
         members = (question["score"], question["part"], tuple(question.get("parts", ())), question.get("share"))
         about = (row.revision, *members)
         if about not in reaches:
-            reaches[about] = reach_of(db, caller, viewer, row.question)
+            reaches[about] = reach_of(db, caller, release, row.question)
         known = submissions.many(db, row.question["submissions"])
         if reaches[about].shown and _readable(row, known, reaches[about], asked=row.id in asked):
             seen.append(row)
@@ -408,7 +400,7 @@ def _document(
         "progress": None if run is None else run.progress,
         "labels": labels,
         "command": COMMAND if "question" in computed else None,
-        "failure": gate.failure_view(seen.level, answer["failure"]) if answer.get("failure") else None,
+        "failure": gate.failure_view(seen.release.level, answer["failure"]) if answer.get("failure") else None,
     }
 
 
@@ -417,7 +409,7 @@ def _labels(db: Connection, seen: Visible, caller: Caller) -> dict[str, Comparis
     slug = seen.comparison.benchmark_id
     known = list(seen.known.values())
     own = team_of(caller, slug)
-    ids = {each.team_id for each in known if each.team_id is not None and (seen.viewer.named or each.team_id == own)}
+    ids = {each.team_id for each in known if each.team_id is not None and (seen.release.named or each.team_id == own)}
     names = benchmarks.team_names(db, slug, ids)
     return {
         each.id: ComparisonLabel(

@@ -21,7 +21,8 @@ from service.context import Context
 from service.contract.comparisons import ComparisonRequest, DifferingQuery, SeriesComparison, SeriesQuery
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable, invalid, unprocessable
 from service.policy import documents as policy_documents
-from service.policy import figures, gate
+from service.policy import gate
+from service.policy.release import Release
 from service.store import benchmarks, boards, comparisons, revisions, runs, score_records
 from service.store.benchmarks import Benchmark
 from service.usecases import comparison_views
@@ -104,8 +105,8 @@ def ask(context: Context, caller: Caller, slug: str, request: ComparisonRequest)
     with context.store.write() as db:
         benchmark = benchmark_of(db, slug, caller, lock=True)
         comparison_views.require_asker(caller, slug)
-        viewer = comparison_views.reader_of(context, benchmark, caller)
-        board, asked = _question(db, benchmark, caller, viewer, request)
+        release = comparison_views.reader_of(context, benchmark, caller)
+        board, asked = _question(db, benchmark, caller, release, request)
         name = comparison_id(asked)
         whole = request.submissions == requests.LEADERBOARD
         free = False
@@ -163,16 +164,16 @@ def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str
 
 
 def _question(
-    db: Connection, benchmark: Benchmark, caller: Caller, viewer: viewing.Viewer, request: ComparisonRequest
+    db: Connection, benchmark: Benchmark, caller: Caller, release: Release, request: ComparisonRequest
 ) -> tuple[ranking.Board, comparisons.Question]:
     """Return the board, and the question in its one form."""
     settings = comparison_views.chosen_settings(caller, benchmark, request)
-    figures.require_own_pick(benchmark, caller, request.pick)
+    release.require_pick(benchmark, request.pick)
     board = ranking.board_of(
         db, benchmark, score=request.score, part=request.part, revision=request.revision, pick=request.pick,
-        until=viewer.until, share=viewer.share,
+        until=release.until, share=release.share,
     )  # fmt: skip
-    reach = comparison_views.Reach(db, board, caller, benchmark, viewer)
+    reach = comparison_views.Reach(db, board, caller, benchmark, release)
     reach.require_shown()
     _require_unit(db, board, settings)
     rows = ranking.rows_of(db, board)
@@ -320,8 +321,8 @@ def comparison_items(context: Context, caller: Caller, comparison_id: str, query
     start = item_number(query.cursor)
     with context.store.read() as db:
         seen = comparison_views.visible_comparison(db, context, caller, comparison_id)
-        comparison, known, level = seen.comparison, seen.known, seen.level
-        gate.require(level, gate.Level.ITEMS, "items")
+        comparison, known, level = seen.comparison, seen.known, seen.release.level
+        seen.release.require_level(gate.Level.ITEMS, "items")
         first, second = _two(comparison.question["submissions"], query.a, query.b)
         if not all(may_read(caller, known[each]) for each in (first, second)):
             raise Forbidden("You can view only your own items.")
@@ -388,13 +389,12 @@ class _Sides:
     def __init__(
         self, db: Connection, board: ranking.Board, seen: comparison_views.Visible, pair: tuple[str, str]
     ) -> None:
-        self._level = seen.level
+        self._level = seen.release.level
         self._pair = pair
         self._board = board
         self._entry = board.scored_by[0]
         benchmark = benchmark_of(db, board.benchmark_id)
-        self._release = viewing.release_of_revision(db, benchmark, board.revision, seen.level, board.share)
-        self._closed = policy_documents.hides_misfits(seen.level, benchmark)
+        self._release = viewing.released(db, benchmark, seen.release.about(board.share), board.revision)
         records = [score_records.get(db, each, board.revision.number) for each in pair]
         self._scored = {
             (record.submission_id, part.position)
@@ -430,7 +430,7 @@ class _Sides:
         """Return an item as the caller may see it; nothing of a part that was not scored."""
         if item is None:
             return {}
-        documents = policy_documents.closed_items([item]) if self._closed else [item]
+        documents = [item] if self._release.fits else policy_documents.closed_items([item])
         shown = [gate.item_view(self._level, config.visibility_key(self._entry), each) for each in documents]
         return self._release.of_items(self._entry.key, part_scorer.scores_of(self._entry), shown)[0]
 
@@ -478,14 +478,14 @@ def _compared(db: Connection, context: Context, caller: Caller, benchmark: Bench
     Raises:
         _Unseen: the caller sees none.
     """
-    viewer = viewing.viewer_of(benchmark, caller, context.now())
-    if viewer.level < gate.Level.SCORES:
+    release = Release.of(benchmark, caller, context.now(), board=True)
+    if not release.shows(gate.Level.SCORES):
         raise _Unseen("The feedback level of this benchmark shows no comparisons.")
-    if not viewer.named:
+    if not release.named:
         raise _Unseen("The leaderboard of this benchmark hides the names of teams.")
     try:
-        board = ranking.board_of(db, benchmark, until=viewer.until, share=viewer.share)
-        viewing.require_board(db, benchmark, board, viewer.level)
+        board = ranking.board_of(db, benchmark, until=release.until, share=release.share)
+        viewing.released(db, benchmark, release, board.revision, board.tracks).require(board.score, board.part)
     except (NotFound, Forbidden) as error:
         raise _Unseen(error.detail) from error
     rows = ranking.rows_of(db, board)
@@ -504,7 +504,7 @@ def _compared(db: Connection, context: Context, caller: Caller, benchmark: Bench
     if not any(pair["a"] in team_of and pair["b"] in team_of for pair in comparison["pairs"]):
         raise _Unseen("The two rows are not compared with each other.")
     return Compared(
-        _named(gate.comparison_view(viewer.level, comparison), board.score, team_of),
+        _named(gate.comparison_view(release.level, comparison), board.score, team_of),
         {"benchmark": benchmark.id, "comparison": name},
     )
 

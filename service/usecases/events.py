@@ -28,6 +28,7 @@ from service.context import Context
 from service.contract.access import EventsQuery, WebhookRequest
 from service.contract.common import PageQuery
 from service.policy import gate
+from service.policy.release import Release
 from service.store import benchmarks, events, tokens
 from service.store.benchmarks import Benchmark
 from service.store.events import DELIVERED, GIVEN_UP, WAITING, Delivery, Event, LoggedDelivery, Webhook
@@ -136,7 +137,7 @@ def visible(
     benchmark = None if slug is None else seen[slug]
     if benchmark is not None and not gate.knows(benchmark, caller):
         return None
-    level = None if benchmark is None else gate.level_of(benchmark, caller, context.now())
+    level = None if benchmark is None else Release.of(benchmark, caller, context.now()).level
     return gate.event_view(level, caller, _event_document(event))
 
 

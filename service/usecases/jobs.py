@@ -19,6 +19,7 @@ from service.contract import jobs as contract
 from service.contract.jobs import JobRequest
 from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable, refuse, unprocessable
 from service.policy import gate
+from service.policy.release import Release
 from service.store import artifacts, benchmarks, database, jobs, packing, runs, texts
 from service.usecases.access import IdempotencyKey, claim_key, item_number
 from service.usecases.runs import (
@@ -158,7 +159,7 @@ def _timed(context: Context, caller: Caller, run: runs.Run, document: dict[str, 
         return document
     with context.store.read() as db:
         benchmark = None if caller.benchmark is None else benchmarks.get(db, caller.benchmark)
-    return gate.times_view(gate.Level.NONE if benchmark is None else gate.lowest_level(benchmark, caller), document)
+    return gate.times_view((Release() if benchmark is None else Release.of(benchmark, caller, None)).level, document)
 
 
 def cancel_job(context: Context, caller: Caller, job_id: str, key: str | None = None) -> Shown[contract.Job]:

@@ -21,6 +21,7 @@ from service.contract.benchmarks import AnalyticsQuery, BenchmarkChanges, Benchm
 from service.contract.common import TextsByName
 from service.errors import Conflict, NotFound, PreconditionFailed, PreconditionRequired, invalid, refuse, unprocessable
 from service.policy import figures, gate
+from service.policy.release import Release
 from service.queue import LIVE
 from service.requests import MAX_PARTS, MISSING, PRIVATE, Request
 from service.store import artifacts, benchmarks, revisions, runs, score_records, submissions, texts, tokens
@@ -98,7 +99,7 @@ def view_benchmark(context: Context, caller: Caller, slug: str) -> Shown[contrac
 def level_of(context: Context, caller: Caller, slug: str) -> str:
     """Return the name of the feedback level at which the caller sees a benchmark now."""
     with context.store.read() as db:
-        return gate.level_of(access.benchmark_of(db, slug, caller), caller, context.now()).name.lower()
+        return Release.of(access.benchmark_of(db, slug, caller), caller, context.now()).level.name.lower()
 
 
 def wait_for_benchmark(
@@ -297,12 +298,12 @@ def _view(db: Connection, context: Context, caller: Caller, benchmark: Benchmark
 
 
 def _benchmark_document(db: Connection, context: Context, caller: Caller, benchmark: Benchmark) -> dict[str, object]:
-    level = gate.level_of(benchmark, caller, context.now())
+    release = Release.of(benchmark, caller, context.now())
     shown = shown_revision(db, benchmark)
     pending = revisions.unfinished(db, benchmark.id)
     if pending is not None and pending.dry_run and not caller.organiser:
         pending = None
-    counts = config.counts_shown(benchmark, shown, level)
+    counts = config.counts_shown(benchmark, shown, release)
     return {
         "id": benchmark.id,
         "title": benchmark.title,
@@ -317,10 +318,8 @@ def _benchmark_document(db: Connection, context: Context, caller: Caller, benchm
         "created_at": moment(benchmark.created_at),
         "updated_at": moment(gate.whole_second(benchmark.updated_at)),
         # the failure of gold quotes gold
-        "failure": gate.failure_view(level, shown.failure) if shown.failure and level >= gate.Level.GOLD else None,
-        "warnings": (
-            [*time_warnings(benchmark), *revision_warnings(db, benchmark, shown)] if level >= gate.Level.GOLD else []
-        ),
+        "failure": gate.failure_view(release.level, shown.failure) if shown.failure and release.gold else None,
+        "warnings": ([*time_warnings(benchmark), *revision_warnings(db, benchmark, shown)] if release.gold else []),
     }
 
 

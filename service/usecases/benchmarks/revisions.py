@@ -4,7 +4,6 @@ What a revision changes against the one that was active before it, and who moves
 """
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import cast
 
 from sqlalchemy import Connection
@@ -16,8 +15,8 @@ from service.contract.benchmarks import PartGold, RevisionRequest
 from service.contract.common import PageQuery
 from service.errors import SOON, Conflict, NotFound, invalid, refuse, unprocessable
 from service.policy import figures, gate
-from service.policy.figures import shares_of, shown_share
 from service.policy.gate import Level
+from service.policy.release import Release
 from service.queue import BULK, LIVE
 from service.requests import MAX_PARTS
 from service.store import benchmarks, revisions, runs, texts
@@ -25,7 +24,7 @@ from service.store.revisions import Digests, Revision
 from service.usecases.access import IdempotencyKey, active_revision, benchmark_of, claim_key, cursor_number
 from service.usecases.benchmarks.benchmarks import REVISION_KIND, part_document, parts_texts, shown_revision
 from service.usecases.benchmarks.settings import moves_shown, require_two_sides, revision_warnings
-from service.usecases.boards.viewing import release_of_revision
+from service.usecases.boards.viewing import released
 from service.usecases.events import record_event
 from service.usecases.runs import Page, Shown, moment, wait_for
 from service.usecases.scoring.config import MEMBERS, check_scoring, counts_shown, scoring_config
@@ -179,9 +178,9 @@ def _new_and_kept_gold(
 def _revision_document(
     db: Connection, context: Context, caller: Caller, benchmark: benchmarks.Benchmark, revision: Revision
 ) -> dict[str, object]:
-    level = gate.level_of(benchmark, caller, context.now())
+    release = Release.of(benchmark, caller, context.now(), board=True)
     run = runs.get(db, revision.id)
-    counts = counts_shown(benchmark, revision, level)
+    counts = counts_shown(benchmark, revision, release)
     return {
         "id": revision.id,
         "benchmark": revision.benchmark_id,
@@ -189,38 +188,32 @@ def _revision_document(
         "state": revision.state,
         "active": revision.number == benchmark.active_revision,
         "dry_run": revision.dry_run,
-        "reason": revision.reason if level >= Level.GOLD else None,
+        "reason": revision.reason if release.gold else None,
         "public_reason": revision.public_reason,
         **revision.scoring,
         "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, revision.id)},
         "created_at": moment(revision.created_at),
         "activated_at": moment(None if revision.activated_at is None else gate.whole_second(revision.activated_at)),
         # progress counts the scored submissions, as boards do from level scores on
-        "progress": None if run is None or level < Level.SCORES else run.progress,
-        "moved": moves_of(db, benchmark, revision, caller, context.now()),
-        "warnings": revision_warnings(db, benchmark, revision) if level >= Level.GOLD else [],
+        "progress": run.progress if run is not None and release.shows(Level.SCORES) else None,
+        "moved": moves_of(db, benchmark, revision, release),
+        "warnings": revision_warnings(db, benchmark, revision) if release.gold else [],
         # the failure of gold quotes gold
-        "failure": gate.failure_view(level, revision.failure) if revision.failure and level >= Level.GOLD else None,
+        "failure": gate.failure_view(release.level, revision.failure) if revision.failure and release.gold else None,
     }
 
 
 def moves_of(
-    db: Connection, benchmark: benchmarks.Benchmark, revision: Revision, caller: Caller, now: datetime
+    db: Connection, benchmark: benchmarks.Benchmark, revision: Revision, release: Release
 ) -> list[dict[str, object]] | None:
-    """Return the changes of ranks as the caller may see them: others than organisers if the board shows them such."""
-    level = gate.level_of(benchmark, caller, now)
-    if revision.moved is None or level < Level.SCORES:
+    """Return the changes of ranks as a caller may see them: others than organisers if the board shows them such."""
+    if revision.moved is None or not release.whole or not release.shows(Level.SCORES):
         return None
-    release = release_of_revision(db, benchmark, revision, level, shown_share(benchmark, now)).on_board()
-    if caller.organiser:
-        return gate.moves_view(release, revision.moved)
-    frozen = benchmark.frozen_at is not None and benchmark.frozen_at <= now
-    if benchmark.leaderboard["anonymous"] or not benchmark.leaderboard["public"] or frozen:
-        return None
+    shares = figures.shares_of(benchmark)
     # those of the public share may have been stored, and are shown after closing too
-    if level < Level.ITEMS and not all(moves_shown(db, benchmark, revision, each) for each in shares_of(benchmark)):
+    if not release.shows(Level.ITEMS) and not all(moves_shown(db, benchmark, revision, each) for each in shares):
         return None
-    return gate.moves_view(release, revision.moved)
+    return gate.moves_view(released(db, benchmark, release, revision), revision.moved)
 
 
 def difference(context: Context, caller: Caller, slug: str, number: int) -> Shown[contract.RevisionDifference]:
@@ -237,16 +230,16 @@ def difference(context: Context, caller: Caller, slug: str, number: int) -> Show
         before = revisions.active_before(db, benchmark.id, revision)
         if before is None:
             raise NotFound(f"No revision of benchmark {slug!r} was active before revision {number}.")
-        level = gate.level_of(benchmark, caller, context.now())
+        release = Release.of(benchmark, caller, context.now(), board=True)
         document = {
             "benchmark": slug,
             "revision": revision.number,
             "against": before.number,
             "state": revision.state,
             "dry_run": revision.dry_run,
-            "parts": _changed_parts(db, before, revision, level),
+            "parts": _changed_parts(db, before, revision, release),
             "settings": _changed_settings(before, revision),
-            "moved": moves_of(db, benchmark, revision, caller, context.now()),
+            "moved": moves_of(db, benchmark, revision, release),
         }
     return Shown(
         cast("contract.RevisionDifference", document),
@@ -255,7 +248,7 @@ def difference(context: Context, caller: Caller, slug: str, number: int) -> Show
     )
 
 
-def _changed_parts(db: Connection, before: Revision, after: Revision, level: Level) -> list[dict[str, object]]:
+def _changed_parts(db: Connection, before: Revision, after: Revision, release: Release) -> list[dict[str, object]]:
     """Return the parts that differ. In how many sentences they do is shown to those who may read gold."""
     old, new = (revisions.digests_of(db, each.id) for each in (before, after))
     order = {part.name: at for each in (after, before) for at, part in enumerate(revisions.parts_of(db, each.id))}
@@ -265,9 +258,9 @@ def _changed_parts(db: Connection, before: Revision, after: Revision, level: Lev
         {
             "name": name,
             "change": "added" if name not in old else "removed" if name not in new else "changed",
-            "sentences_before": _sentences(old.get(name)) if level is Level.GOLD else None,
-            "sentences_after": _sentences(new.get(name)) if level is Level.GOLD else None,
-            "sentences_changed": _changed(name, old, new) if level is Level.GOLD else None,
+            "sentences_before": _sentences(old.get(name)) if release.gold else None,
+            "sentences_after": _sentences(new.get(name)) if release.gold else None,
+            "sentences_changed": _changed(name, old, new) if release.gold else None,
         }
         for name in changed
     ]

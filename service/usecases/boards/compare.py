@@ -19,8 +19,9 @@ from sqlalchemy import Connection
 
 from service.context import Context
 from service.contract import common, leaderboards
-from service.policy import figures, gate
+from service.policy import gate
 from service.policy.documents import ROUNDED
+from service.policy.release import Release
 from service.requests import POOLED, PRIVATE
 from service.store import artifacts, benchmarks, boards, comparisons, runs, score_records, submissions, texts
 from service.store.packing import unpack_array
@@ -357,14 +358,10 @@ class Finding:
 
 
 def significance_of(
-    db: Connection,
-    benchmark: benchmarks.Benchmark,
-    board: Board,
-    rows: Sequence[ranking.BoardRow],
-    release: figures.Release,
+    db: Connection, benchmark: benchmarks.Benchmark, board: Board, rows: Sequence[ranking.BoardRow], release: Release
 ) -> Finding:
     """Return what is known of the differences between a board's rows, for a caller who sees `release` of it."""
-    if release.level < gate.Level.SCORES:
+    if not release.tested:
         reason = "The feedback level of this benchmark shows no significance."
         return Finding(_document(None, None, reason), rows)
     ids, untested = ranking.tested_of(db, board, rows)
@@ -380,8 +377,8 @@ def significance_of(
     document |= {"test": comparison.get("test"), "unit": comparison.get("units")}
     if comparison["pairs"]:
         # the number of units of a share could tell which documents are in it
-        counts = config.counts_shown(benchmark, board.revision, release.level)
-        counts = counts and (board.share is None or release.level is gate.Level.GOLD)
+        counts = config.counts_shown(benchmark, board.revision, release)
+        counts = counts and (board.share is None or release.gold)
         shown = gate.comparison_view(release.level, comparison, by_part=not release.hidden, counts=counts)
         document["unit_count"] = shown.get("unit_count")
         # a board has no column of p for other parts

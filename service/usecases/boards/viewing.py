@@ -7,9 +7,8 @@ What of a board's figures is shown depends on its revision: one with gold too ne
 that are ready to send stand in a cache, bounded in memory.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from threading import Lock
 from typing import Any, Generic, TypedDict, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -22,8 +21,8 @@ from service.caller import Caller
 from service.context import Context, LruCache
 from service.contract import common, leaderboards
 from service.contract.leaderboards import BoardQuery, LeaderboardRow
-from service.policy import figures, gate
-from service.policy.figures import Release
+from service.policy import gate
+from service.policy.release import NO_TRACKS, Release
 from service.render import render_leaderboard, render_matrix
 from service.requests import MACRO, POOLED, PRIVATE
 from service.store import benchmarks, boards, database, revisions
@@ -40,44 +39,20 @@ from treescore.evaluation.report import charged_figure
 from treescore.render.forms import Rendered
 
 
-def release_of_board(db: Connection, benchmark: Benchmark, board: Board, level: gate.Level) -> Release:
-    """Return what a caller of this level sees of the figures of a board."""
-    sizes = shares.sizes_of(db, benchmark, board.revision.id, board.parts, board.share)
-    scoring = board.scoring
-    return figures.release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes, board.tracks).on_board()
-
-
-def release_of_revision(
-    db: Connection, benchmark: Benchmark, revision: revisions.Revision, level: gate.Level, share: str | None
+def released(
+    db: Connection,
+    benchmark: Benchmark,
+    release: Release,
+    revision: revisions.Revision,
+    tracks: Mapping[str, Collection[str]] = NO_TRACKS,
 ) -> Release:
-    """Return what a caller of this level sees of the figures of the caller's own submissions, in a share."""
+    """Return what a release shows of the figures under a revision, on a board those of its tracks too."""
     scoring = config.scoring_config(revision.scoring)
-    sizes = shares.sizes_of(db, benchmark, revision.id, revisions.parts_of(db, revision.id), share)
-    return figures.release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes)
-
-
-def revision_shown(db: Connection, benchmark: Benchmark, level: gate.Level, number: int, share: str | None) -> bool:
-    """Return whether a level shows the figures of a share under a revision that is or was active."""
-    if level >= gate.Level.ITEMS or benchmark.active_revision in (None, number):
-        return True
-    golds = shares.golds_of(db, benchmark, share)
-    return number not in figures.hidden_revisions(benchmark.active_revision or 0, golds)
-
-
-def require_board(db: Connection, benchmark: Benchmark, board: Board, level: gate.Level) -> None:
-    """Refuse figures of a board, or of a comparison behind one, that a caller of this level does not see.
-
-    Raises:
-        Forbidden: the level or the benchmark does not show the score, the part or the revision.
-    """
-    release_of_board(db, benchmark, board, level).require(board.score, board.part)
-    number = board.revision.number
-    if not revision_shown(db, benchmark, level, number, board.share):
-        raise figures.not_shown(
-            f"Figures under revision {number} are shown from feedback level items on: its gold differs from that of "
-            f"a later one in fewer than {figures.LEAST_SENTENCES} sentences, or it is not known in how many, or in its "
-            "parts, some of which are small."
-        )
+    sizes = shares.sizes_of(db, benchmark, revision.id, revisions.parts_of(db, revision.id), release.share)
+    return release.under(
+        benchmark, revision.number, scoring.addresses, scoring.main_score, sizes, tracks,
+        lambda: shares.golds_of(db, benchmark, release.share),
+    )  # fmt: skip
 
 
 MOST_BYTES = 64 * 2**20
@@ -151,54 +126,19 @@ Document = TypeVar("Document", bound=Mapping[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Viewer:
-    """What decides how a caller sees a board.
-
-    Attributes:
-        level: of the caller.
-        step: of rounding; None where scores are not rounded to steps.
-        until: when the board was frozen for this viewer; None where it is not.
-        named: whether the names of teams are shown.
-        held: whether boards that are requested by another pick show what a ladder holds.
-        share: which is shown without a choice; None where the test set is not split.
-    """
-
-    level: gate.Level
-    step: float | None
-    until: datetime | None
-    named: bool
-    held: bool = False
-    share: str | None = None
-
-
-def viewer_of(benchmark: Benchmark, caller: Caller, now: datetime) -> Viewer:
-    """Return how a caller sees a board. Organisers see names and the current state.
-
-    A board that was frozen before the benchmark closed continues to show the public share.
-    """
-    level = gate.level_of(benchmark, caller, now)
-    frozen_at = benchmark.frozen_at
-    until = None if caller.organiser or frozen_at is None or now < frozen_at else frozen_at
-    step = figures.step_of(benchmark) if level is gate.Level.ROUNDED else None
-    named = caller.organiser or not benchmark.leaderboard["anonymous"]
-    share = figures.shown_share(benchmark, until or now)
-    return Viewer(level, step, until, named=named, held=caller.organiser, share=share)
-
-
-@dataclass(frozen=True, slots=True)
 class Sheet(Generic[Document]):
     """One way to look at boards.
 
     Attributes:
         name: of its documents.
         formats: name -> media type, `json` among them.
-        document: makes it of a board, for a viewer, with rows after the first so many.
+        document: makes it of a board, as a release shows it, with rows after the first so many.
         render: writes it in a format other than JSON.
     """
 
     name: str
     formats: Mapping[str, str]
-    document: Callable[[Connection, Benchmark, Board, Viewer, int], Document]
+    document: Callable[[Connection, Benchmark, Board, Release, int], Document]
     render: Callable[[Any, str], Rendered]
 
 
@@ -212,7 +152,7 @@ def sheet_view(
 
     Args:
         context: store, queue and configuration.
-        caller: the viewer.
+        caller: who looks.
         slug: of the benchmark.
         sheet: how it is shown.
         query: which board: by default the active revision, its main score, the benchmark's own pick, JSON.
@@ -225,25 +165,22 @@ def sheet_view(
     form = query.format or "json"
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
-    figures.require_own_pick(benchmark, caller, query.pick)
-    viewer = viewer_of(benchmark, caller, context.now())
-    share = figures.chosen_share(benchmark, query.split, viewer.share, organiser=caller.organiser)
-    early = share == PRIVATE and viewer.share != PRIVATE
-    viewer = replace(viewer, share=share)
+    release = Release.of(benchmark, caller, context.now(), asked=query.split, pick=query.pick, board=True)
     cache = cache_of(context.store)
 
     def build() -> Shown[Document]:
-        return _built(context, sheet, benchmark, viewer, query)
+        return _built(context, sheet, benchmark, release, query)
 
     def render() -> Shown[Document]:
         shown = sheet.render(json.document, form)
         return replace(json, kept=shown.content, content_type=shown.media_type)
 
-    if early:  # no version counts it: that of the board would tell of the private share
+    if release.early:  # no version counts it: that of the board would tell of the private share
         json = build()
         return json if form == "json" else render()
     versions = benchmark.created_at, benchmark.version, benchmark.board_version
-    json = cache.get_or_make(repr((sheet.name, benchmark.id, versions, viewer, replace(query, format=None))), build)
+    depends = sheet.name, benchmark.id, versions, release.tag, replace(query, format=None)
+    json = cache.get_or_make(repr(depends), build)
     return json if form == "json" else cache.get_or_make(f"{json.etag}.{form}", render)
 
 
@@ -262,16 +199,16 @@ def wait_for_sheet(
 
 
 def _built(
-    context: Context, sheet: Sheet[Document], benchmark: Benchmark, viewer: Viewer, query: BoardQuery
+    context: Context, sheet: Sheet[Document], benchmark: Benchmark, release: Release, query: BoardQuery
 ) -> Shown[Document]:
     """Read the board, from one state of the store unless it keeps changing."""
     for _ in range(ONE_STATE):
         with context.store.read() as db:
             board = ranking.board_of(
                 db, benchmark, score=query.score, pick=query.pick, revision=query.revision, part=query.part,
-                until=viewer.until, held=viewer.held, share=viewer.share,
+                until=release.until, held=release.organiser, share=release.share,
             )  # fmt: skip
-            document = sheet.document(db, benchmark, board, viewer, item_number(query.cursor))
+            document = sheet.document(db, benchmark, board, release, item_number(query.cursor))
             after = benchmarks.get(db, benchmark.id)
         if after is None or (after.version, after.board_version) == (benchmark.version, benchmark.board_version):
             break
@@ -292,27 +229,27 @@ def leaderboard(
 
 
 def board_document(
-    db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, start: int
+    db: Connection, benchmark: Benchmark, board: Board, release: Release, start: int
 ) -> leaderboards.Leaderboard:
     """Return the whole answer, with rows after the first `start`.
 
     Raises:
-        Forbidden: the viewer's level does not show the score, the part or the revision.
+        Forbidden: the score, the part or the revision is not shown.
     """
-    release, rows = _shown(db, benchmark, board, viewer)
+    release, rows = _shown(db, benchmark, board, release)
     finding = compare.significance_of(db, benchmark, board, rows, release)
     shown = replace(finding, rows=finding.rows[start : start + MOST_ROWS])
     return leaderboards.Leaderboard(
-        **_sheet(benchmark, board, viewer, release, rows, start),
+        **_sheet(benchmark, board, release, rows, start),
         parts=board.chosen_names,
         significance=finding.document,
         scores=[address for address in board.scoring.addresses if address in release.listed],
-        rows=_board_rows(db, board, shown, viewer, release),
+        rows=_board_rows(db, board, shown, release),
     )
 
 
 def _sheet(
-    benchmark: Benchmark, board: Board, viewer: Viewer, release: Release, rows: Sequence[BoardRow], start: int
+    benchmark: Benchmark, board: Board, release: Release, rows: Sequence[BoardRow], start: int
 ) -> leaderboards.Sheet:
     """Return what the documents of a leaderboard and of a matrix have in common."""
     stop = start + MOST_ROWS
@@ -327,41 +264,39 @@ def _sheet(
         part=board.part,
         pick=board.pick,
         split=board.share,
-        feedback=release.level.name.lower(),
-        rounding=viewer.step,
-        anonymous=not viewer.named,
-        frozen=viewer.until is not None,
-        as_of=_as_of(viewer, rows),
+        feedback=release.figure_level.name.lower(),
+        rounding=release.rounding,
+        anonymous=not release.named,
+        frozen=release.until is not None,
+        as_of=_as_of(release, rows),
         total_rows=len(rows),
         next=str(stop) if stop < len(rows) else None,
     )
 
 
-def _shown(db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer) -> tuple[Release, Sequence[BoardRow]]:
-    """Return what of a board is released to a viewer, and its rows."""
-    release = release_of_board(db, benchmark, board, viewer.level)
-    if viewer.level < gate.Level.ROUNDED:
+def _shown(db: Connection, benchmark: Benchmark, board: Board, release: Release) -> tuple[Release, Sequence[BoardRow]]:
+    """Return what is shown of a board's figures, and its rows."""
+    release = released(db, benchmark, release, board.revision, board.tracks)
+    if not release.shows(gate.Level.ROUNDED):
         return release, []
-    require_board(db, benchmark, board, viewer.level)
+    release.require(board.score, board.part)
     return release, ranking.rows_of(db, board, release.ranking)
 
 
-def _as_of(viewer: Viewer, rows: Sequence[BoardRow]) -> str | None:
+def _as_of(release: Release, rows: Sequence[BoardRow]) -> str | None:
     """Return when the board was frozen, else when the newest of its rows was scored: not what is unpicked."""
     scored = (gate.whole_second(row.entry.finished_at) for row in rows if row.entry.finished_at is not None)
-    return moment(viewer.until or max(scored, default=None))
+    return moment(release.until or max(scored, default=None))
 
 
-def _board_rows(
-    db: Connection, board: Board, finding: compare.Finding, viewer: Viewer, release: Release
-) -> list[LeaderboardRow]:
+def _board_rows(db: Connection, board: Board, finding: compare.Finding, release: Release) -> list[LeaderboardRow]:
     ids = [each for row in finding.rows for each in {row.entry.id, *row.entry.runs}]
     details = row_details(db, board, ids)
     missing = missing_parts_of(db, board, (row.entry for row in finding.rows))
     parts = board.chosen_names
     team_ids = {row.entry.team_id for row in finding.rows if row.entry.team_id is not None}
-    names = benchmarks.team_names(db, board.benchmark_id, team_ids) if viewer.named else {}
-    considered = compare.numbers_considered(db, board, finding.rows) if release.level >= gate.Level.SCORES else {}
+    names = benchmarks.team_names(db, board.benchmark_id, team_ids) if release.named else {}
+    considered = compare.numbers_considered(db, board, finding.rows) if release.tested else {}
     charged = _charged(db, board, finding, release)
     documents = []
     for row in finding.rows:
@@ -380,7 +315,7 @@ def _board_rows(
 def _charged(db: Connection, board: Board, finding: compare.Finding, release: Release) -> dict[str, str]:
     """Return what rows would have that rank last for what they lack; nothing where a ladder holds other scores."""
     entry, score = board.scored_by
-    if release.level < gate.Level.SCORES or board.ladder or not entry.leaves_out:
+    if not release.tested or board.ladder or not entry.leaves_out:
         return {}
     entries = [row.entry for row in finding.rows if row.entry.ranks_last and row.entry.id in finding.untested]
     entries = [entry for entry in entries if entry.value is not None][: ranking.TESTED + ranking.MOST_BASELINES]
@@ -434,24 +369,24 @@ def matrix(context: Context, caller: Caller, slug: str, query: leaderboards.Matr
 
 
 def matrix_document(
-    db: Connection, benchmark: Benchmark, board: Board, viewer: Viewer, start: int
+    db: Connection, benchmark: Benchmark, board: Board, release: Release, start: int
 ) -> leaderboards.Matrix:
     """Return the whole answer, with rows after the first `start`.
 
     Raises:
-        Forbidden: the viewer's level does not show the score, the part or the revision.
+        Forbidden: the score, the part or the revision is not shown.
     """
-    release, rows = _shown(db, benchmark, board, viewer)
+    release, rows = _shown(db, benchmark, board, release)
     return leaderboards.Matrix(
-        **_sheet(benchmark, board, viewer, release, rows, start),
-        parts=_matrix_parts(benchmark, board, viewer.level),
+        **_sheet(benchmark, board, release, rows, start),
+        parts=_matrix_parts(benchmark, board, release),
         hidden=[name for name in board.chosen_names if name in release.hidden],
-        rows=_matrix_rows(db, board, viewer, release, rows[start : start + MOST_ROWS]),
+        rows=_matrix_rows(db, board, release, rows[start : start + MOST_ROWS]),
     )
 
 
-def _matrix_parts(benchmark: Benchmark, board: Board, level: gate.Level) -> list[leaderboards.MatrixPart]:
-    counts = config.counts_shown(benchmark, board.revision, level)
+def _matrix_parts(benchmark: Benchmark, board: Board, release: Release) -> list[leaderboards.MatrixPart]:
+    counts = config.counts_shown(benchmark, board.revision, release)
     return [
         leaderboards.MatrixPart(
             name=part.name, sentences=part.sentences if counts else None, words=part.words if counts else None
@@ -461,7 +396,7 @@ def _matrix_parts(benchmark: Benchmark, board: Board, level: gate.Level) -> list
 
 
 def _matrix_rows(
-    db: Connection, board: Board, viewer: Viewer, release: Release, rows: Sequence[BoardRow]
+    db: Connection, board: Board, release: Release, rows: Sequence[BoardRow]
 ) -> list[leaderboards.MatrixRow]:
     ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
     details = row_details(db, board, ids)
@@ -469,7 +404,7 @@ def _matrix_rows(
     values = _part_values(db, board, ids)
     parts = board.chosen_names
     members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
-    names = benchmarks.team_names(db, board.benchmark_id, members) if viewer.named else {}
+    names = benchmarks.team_names(db, board.benchmark_id, members) if release.named else {}
     documents = []
     for row in rows:
         entry = row.entry
@@ -519,22 +454,20 @@ def list_scores(context: Context, caller: Caller, slug: str, query: leaderboards
     """
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
-        figures.require_own_pick(benchmark, caller, query.pick)
-        viewer = viewer_of(benchmark, caller, context.now())
-        share = figures.chosen_share(benchmark, query.split, viewer.share, organiser=caller.organiser)
+        release = Release.of(benchmark, caller, context.now(), asked=query.split, pick=query.pick, board=True)
         board = ranking.board_of(
             db, benchmark, score=query.score, pick=query.pick, revision=query.revision, part=query.part,
-            until=viewer.until, held=viewer.held, share=share,
+            until=release.until, held=release.organiser, share=release.share,
         )  # fmt: skip
-        if viewer.level < gate.Level.ROUNDED:
+        release = released(db, benchmark, release, board.revision, board.tracks)
+        if not release.shows(gate.Level.ROUNDED):
             return Page([])
-        require_board(db, benchmark, board, viewer.level)
-        release = release_of_board(db, benchmark, board, viewer.level)
+        release.require(board.score, board.part)
         shown = _shown_parts(board, release)
         start = item_number(query.cursor)
         stop = start + max(1, MOST_SCORE_LINES // max(1, len(shown) * len(release.listed)))
         rows = ranking.rows_of(db, board, release.ranking)
-        lines = _lines(db, board, viewer, release, rows[start:stop])
+        lines = _lines(db, board, release, rows[start:stop])
     return Page(lines, str(stop) if stop < len(rows) else None)
 
 
@@ -548,13 +481,11 @@ def _shown_parts(board: Board, release: Release) -> list[str]:
     return [name for name in names if name not in release.hidden]
 
 
-def _lines(
-    db: Connection, board: Board, viewer: Viewer, release: Release, rows: Sequence[BoardRow]
-) -> list[Mapping[str, object]]:
+def _lines(db: Connection, board: Board, release: Release, rows: Sequence[BoardRow]) -> list[Mapping[str, object]]:
     ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
     known = boards.part_figures(db, ids, board.revision.number, board.layout, private=board.share == PRIVATE)
     members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
-    names = benchmarks.team_names(db, board.benchmark_id, members) if viewer.named else {}
+    names = benchmarks.team_names(db, board.benchmark_id, members) if release.named else {}
     makers = {name: _maker(board, name) for name in _shown_parts(board, release)}
     addresses = board.layout.addresses
     lines: list[Mapping[str, object]] = []

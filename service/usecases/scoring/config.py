@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import orjson
 
-from service.policy.figures import Level
+from service.policy.release import Release
 from service.store import benchmarks, revisions
 from treescore.core import registry, scores
 from treescore.core.params import Json
@@ -161,9 +161,9 @@ def input_kind(benchmark: benchmarks.Benchmark, revision: revisions.Revision) ->
     return "text" if any(entry.metric.own_segmentation for entry in spec.entries) else "words"
 
 
-def counts_shown(benchmark: benchmarks.Benchmark, revision: revisions.Revision, level: Level) -> bool:
-    """Return whether a level shows how many sentences, words and units gold has.
+def counts_shown(benchmark: benchmarks.Benchmark, revision: revisions.Revision, release: Release) -> bool:
+    """Return whether a caller sees how many sentences, words and units gold has.
 
     Published words tell it; running text does not tell how gold divides it.
     """
-    return level >= Level.GOLD or input_kind(benchmark, revision) == "words"
+    return release.gold or input_kind(benchmark, revision) == "words"

@@ -8,7 +8,7 @@ page; of each team the newest submissions alone, so that the work is bounded.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -19,8 +19,9 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.context import Context
 from service.contract.common import PageQuery
-from service.policy import figures, gate
+from service.policy import gate
 from service.policy.gate import Level
+from service.policy.release import ANYONE, Release
 from service.requests import MACRO, POOLED
 from service.store import benchmarks, comparisons, revisions, score_records, submissions
 from service.store.benchmarks import Benchmark
@@ -307,10 +308,12 @@ def _bits_of_scores(level: Level, benchmark: Benchmark, scoring: ScoringConfig, 
         return float(np.sum([part.words or 0 for part in parts]))
     sizes = {part.name: part.sentences for part in parts}
     tracks = tracks_in(benchmark.tracks, parts)
-    release = figures.release_of(benchmark, level, scoring.addresses, scoring.main_score, sizes, tracks)
+    release = replace(Release.of(benchmark, ANYONE, None), level=level).under(
+        benchmark, benchmark.active_revision or 0, scoring.addresses, scoring.main_score, sizes, tracks
+    )
     # of several parts each has its scores, and so have their means and all of them as one text
     names = {*sizes, *tracks, MACRO, POOLED} - {*release.hidden} if len(parts) > 1 else {*sizes}
-    each = math.log2(1.0 / figures.step_of(benchmark)) if level is Level.ROUNDED else SCORE_BITS
+    each = math.log2(1.0 / release.step) if level is Level.ROUNDED else SCORE_BITS
     bits = each * len(release.listed) * len(names)
     if level is Level.SCORES:
         metrics = (entry.metric for entry in scoring.spec.entries)

@@ -20,9 +20,10 @@ from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import documents as policy_documents
 from service.policy import figures, gate
 from service.policy.gate import Level, require
+from service.policy.release import Release
 from service.store import revisions, runs, score_records, submissions
 from service.usecases.access import active_revision, benchmark_of, item_number, submission_of
-from service.usecases.boards.viewing import release_of_revision
+from service.usecases.boards.viewing import released
 from service.usecases.runs import Page, Shown, items_page
 from service.usecases.scoring.config import scoring_config, visibility_key
 from service.usecases.scoring.part_scorer import ArtifactKey, items_of_counts, scores_of, slices_of
@@ -64,8 +65,7 @@ def _refusals(level: Level) -> Iterator[None]:
 class _Results:
     """The results of one part of a submission under one metric entry.
 
-    `closed` says that the caller may not know how an output differs from gold's text, `scored` whether the part had an
-    output that could be scored.
+    `scored` says whether the part had an output that could be scored.
     """
 
     submission: submissions.Submission
@@ -73,9 +73,7 @@ class _Results:
     part: revisions.Part
     entry: Entry
     metric: int
-    level: Level
-    release: figures.Release
-    closed: bool
+    release: Release
     scored: bool
 
     @property
@@ -86,7 +84,7 @@ class _Results:
     @property
     def sight(self) -> Sight:
         """How the caller sees its trees."""
-        return sight_of(self.revision, self.level, self.release, scored=self.scored)
+        return sight_of(self.revision, self.release, scored=self.scored)
 
     def require_kept(self) -> None:
         """Check that the output is kept. Raises Gone."""
@@ -102,8 +100,8 @@ class _Results:
 
     def shown(self, items: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
         """Return items as the caller may see them."""
-        documents = policy_documents.closed_items(items) if self.closed else items
-        return self.listed(gate.items_view(self.level, visibility_key(self.entry), documents))
+        documents = items if self.release.fits else policy_documents.closed_items(items)
+        return self.listed(gate.items_view(self.release.level, visibility_key(self.entry), documents))
 
     def listed(self, documents: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
         """Return items or slices with the listed ones of their scores."""
@@ -140,10 +138,10 @@ def submission_items(context: Context, caller: Caller, submission_id: str, query
 
 
 def _chosen_items(views: Views, results: _Results, query: SubmissionItemsQuery) -> Page:
-    require_errors(results.level, query.choice)
+    require_errors(results.release.level, query.choice)
     owner = (results.submission.id, str(results.part.position), str(results.metric))
     asked = Asked(owner, query.choice, query.cursor, query.limit)
-    with _refusals(results.level):
+    with _refusals(results.release.level):
         found = views.chosen(results.output, results.metric, results.sight, asked)
     if found.beside_gold:
         return found.listed.page(results.shown([item for (item,) in found.items]))
@@ -182,7 +180,7 @@ def submission_slices(
         "part": results.part.name,
         "metric": results.entry.key,
     }
-    level, metric = results.level, visibility_key(results.entry)
+    level, metric = results.release.level, visibility_key(results.entry)
     # gold's own groupings are not among the names, so that they answer as unknown ones
     names = gate.groupings_view(level, metric, groupings)
     shown = results.listed(gate.slices_view(level, metric, query.by, rows)) if query.by in names else []
@@ -229,8 +227,8 @@ def _results(
 ) -> _Results:
     submission = submission_of(db, caller, submission_id)
     benchmark = benchmark_of(db, submission.benchmark_id)
-    level = gate.level_of(benchmark, caller, context.now())
-    gate.require(level, Level.ITEMS, "items")
+    release = Release.of(benchmark, caller, context.now())
+    release.require_level(Level.ITEMS, "items")
     if submission.state != runs.SUCCEEDED or benchmark.active_revision is None:
         raise Conflict(
             f"The submission {submission_id} is {_words_of(submission)} and has no scores to show.",
@@ -243,28 +241,25 @@ def _results(
         raise Gone(f"The results of {submission_id} are not kept any more.")
     chosen = part_of(revisions.parts_of(db, revision.id), query.part)
     position, entry = entry_of(revision, query.metric)
-    release = release_of_revision(db, benchmark, revision, level, figures.shown_share(benchmark, context.now()))
+    release = released(db, benchmark, release, revision)
     release.require_metric(entry.key)
-    closed = policy_documents.hides_misfits(level, benchmark)
-    scored = record.scored(chosen.name)
-    return _Results(submission, revision, chosen, entry, position, level, release, closed, scored)
+    return _Results(submission, revision, chosen, entry, position, release, record.scored(chosen.name))
 
 
 def _output(submission: submissions.Submission, revision: revisions.Revision, part: revisions.Part) -> Output:
     return Output(submission.id, part.position, (revision.benchmark_id, revision.number))
 
 
-def sight_of(revision: revisions.Revision, level: Level, release: figures.Release, *, scored: bool) -> Sight:
+def sight_of(revision: revisions.Revision, release: Release, *, scored: bool) -> Sight:
     """Return how a caller sees the trees of an output."""
     keys: dict[str | None, str | None] = {None: None}
     keys |= {entry.key: visibility_key(entry) for entry in scoring_config(revision.scoring).spec.entries}
     marked_by = [
         key
         for key, metric in keys.items()
-        if level >= Level.ITEMS and (key is None or release.lists(key)) and policy_documents.marks_shown(level, metric)
+        if (key is None or release.lists(key)) and policy_documents.marks_shown(release.level, metric)
     ]
-    gold = level is Level.GOLD
-    return Sight(compared=scored and (gold or bool(marked_by)), gold=gold, marked_by=marked_by)
+    return Sight(compared=scored and (release.gold or bool(marked_by)), gold=release.gold, marked_by=marked_by)
 
 
 @dataclass(frozen=True)
@@ -302,7 +297,7 @@ def heading_of(context: Context, caller: Caller, submission_id: str) -> Heading:
         benchmark = benchmark_of(db, submission.benchmark_id)
     return Heading(
         submission.id, submission.team_id, submission.name, list(submission.outputs), benchmark.id, benchmark.title,
-        gate.level_of(benchmark, caller, context.now()).name.lower(),
+        Release.of(benchmark, caller, context.now()).level.name.lower(),
     )  # fmt: skip
 
 
@@ -375,8 +370,8 @@ def _seen(context: Context, caller: Caller, submission_id: str, query: Submissio
     with context.store.read() as db:
         submission = submission_of(db, caller, submission_id)
         benchmark = benchmark_of(db, submission.benchmark_id)
-        level = gate.level_of(benchmark, caller, context.now())
-        require_errors(level, query.choice)
+        release = Release.of(benchmark, caller, context.now())
+        require_errors(release.level, query.choice)
         active = active_revision(db, benchmark)
         parts = revisions.parts_of(db, active.id)
         name = part_of(parts, query.part).name
@@ -389,14 +384,14 @@ def _seen(context: Context, caller: Caller, submission_id: str, query: Submissio
         part = next((each for each in parts if each.name == name), None)
         deleted = submission.output_deleted_at is not None
         if revision is None or part is None or deleted or name not in submission.outputs:
-            raise _none_stored(submission, level)
-        release = release_of_revision(db, benchmark, revision, level, figures.shown_share(benchmark, context.now()))
+            raise _none_stored(submission, release)
+        release = released(db, benchmark, release, revision)
         scored = record is not None and record.scored(name)
     # cursors of own trees do not depend on the revision under which the output was read: outputs that do not fit
     # are not read again under later ones
     asked = Asked((submission_id, name), query.choice, query.cursor, query.limit, query.item, str(revision.number))
-    sight = sight_of(revision, level, release, scored=scored)
-    return _Seen(level, _output(submission, revision, part), sight, asked)
+    sight = sight_of(revision, release, scored=scored)
+    return _Seen(release.level, _output(submission, revision, part), sight, asked)
 
 
 def _words_of(submission: submissions.Submission) -> str:
@@ -404,11 +399,11 @@ def _words_of(submission: submissions.Submission) -> str:
     return "not scored yet" if submission.state in runs.UNFINISHED else submission.state
 
 
-def _none_stored(submission: submissions.Submission, level: Level) -> Conflict | Gone | NotFound:
+def _none_stored(submission: submissions.Submission, release: Release) -> Conflict | Gone | NotFound:
     """Return why no trees are shown; at level `none` it does not tell whether the submission was scored."""
     if submission.output_deleted_at is not None:
         return Gone(f"The output of {submission.id} was deleted, and its trees with it.")
-    if level > Level.NONE and submission.state in runs.UNFINISHED:
+    if not release.blind and submission.state in runs.UNFINISHED:
         detail = f"The submission {submission.id} is {_words_of(submission)} and has no trees yet."
         return Conflict(detail, slug="no-results", headers=SOON)
     return NotFound(TREES_NOT_KEPT)

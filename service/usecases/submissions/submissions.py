@@ -17,6 +17,7 @@ from service.contract.common import TextsByName
 from service.contract.submissions import SubmissionChanges, SubmissionRequest, SubmissionsQuery
 from service.errors import LONGEST_SHOWN, SOON, Conflict, Forbidden, Gone, NotFound, invalid, refuse
 from service.policy import gate
+from service.policy.release import Release
 from service.store import benchmarks, boards, comparisons, revisions, runs, submissions, texts
 from service.usecases import access, events
 from service.usecases.boards.work import board_changed, let_board_begin
@@ -136,7 +137,7 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
     caller.require("submit", "read")
     own = access.team_of(caller, slug)
     with context.store.read() as db:
-        level = gate.level_of(access.benchmark_of(db, slug, caller), caller, context.now())
+        release = Release.of(access.benchmark_of(db, slug, caller), caller, context.now())
         if not caller.organiser:
             if own is None:
                 raise Forbidden(
@@ -147,12 +148,12 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
                 raise Forbidden("Only organisers list submissions of other teams. Leave `team` out to list your own.")
         if query.state is not None:
             # a list by state tells the state of each
-            gate.require(level, gate.Level.STATUS, "states")
+            release.require_level(gate.Level.STATUS, "states")
         team_id = query.team if caller.organiser else own
         rows = submissions.listing(db, slug, query.cursor, query.limit + 1, team_id=team_id, state=query.state)
         known = runs.many(db, [row.run_id for row in rows[: query.limit]])
         heads = boards.names_of(db, {row.run_of for row in rows if row.run_of is not None})
-    return page_of(rows, query.limit, lambda row: views.summary(row, known.get(row.run_id), heads, level))
+    return page_of(rows, query.limit, lambda row: views.summary(row, known.get(row.run_id), heads, release.level))
 
 
 def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:
@@ -260,7 +261,7 @@ def patch_submission(
         events.require_changes_left(db, context, caller)
         given = changes.given()
         # at level `none`, teams may choose any submission: only what has scores is on the board
-        blind = gate.blind(benchmark, now) and not caller.organiser
+        blind = Release.of(benchmark, caller, now).blind
         unfit = submission.team_id is None or (submission.state != runs.SUCCEEDED and not blind)
         if changes.chosen is True and unfit:
             raise Conflict(f"The submission {submission.id} has no scores of a team, so it cannot be chosen.")
@@ -297,7 +298,7 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> S
         if benchmark.closed(now) and not caller.organiser:
             raise Forbidden("The benchmark has closed, so only organisers may cancel. You may still withdraw.")
         run = runs.get(db, submission.run_id, lock=True)
-        if gate.level_of(benchmark, caller, now) is gate.Level.NONE and (run is None or run.state != runs.QUEUED):
+        if Release.of(benchmark, caller, now).blind and (run is None or run.state != runs.QUEUED):
             raise Conflict(
                 f"The submission {submission_id} does not wait for a worker. At feedback level none only those that do "
                 "can be cancelled. You may still withdraw it."

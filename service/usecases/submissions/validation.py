@@ -13,6 +13,7 @@ from service.caller import Caller, new_id
 from service.context import Context
 from service.contract.submissions import SubmissionRequest
 from service.policy import documents, gate
+from service.policy.release import Release
 from service.store import benchmarks, jobs, revisions, runs, score_records, submissions, texts
 from service.usecases.access import IdempotencyKey, active_revision, benchmark_of, claim_key, require_open
 from service.usecases.jobs import VALIDATION_KIND
@@ -102,25 +103,25 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending | None:
     choice = scorer.scoring.spec.format
     texts_of_parts = {part.name: gold.text_of(stored, gold.OUTPUTS, part.name, choice) for part in scorer.parts}
     outputs = {name: text for name, text in texts_of_parts.items() if text is not None}
-    level = _level(benchmark, request)
+    release = _release(benchmark, request)
     # the time of a check that shows nothing would tell of gold
     checked: dict[str, dict[str, object]] = {part: {} for part in texts_of_parts}
-    if level is not gate.Level.NONE:
+    if not release.blind:
         checked = scorer.check(outputs, progress.note)
     valid = all(part.get("state") != score_records.FAILED for part in checked.values())
     results = {"benchmark": benchmark.id, "revision": revision.number, "valid": valid, "parts": checked}
-    if level is not gate.Level.GOLD:
+    if not release.gold:
         results = documents.validation_of_text(results)
-    if documents.hides_misfits(level, benchmark):
+    if not release.fits:
         results = documents.closed_validation(results)
-    shown = {"results": gate.validation_view(level, results)}
-    return job_answer(run, runs.SUCCEEDED, shown, keep_texts=False, level=level)
+    shown = {"results": gate.validation_view(release.level, results)}
+    return job_answer(run, runs.SUCCEEDED, shown, keep_texts=False, level=release.level)
 
 
-def _level(benchmark: benchmarks.Benchmark | None, request: _Stored) -> gate.Level:
-    """Return the level of who asks: the stored answer may still be read after closing."""
+def _release(benchmark: benchmarks.Benchmark | None, request: _Stored) -> Release:
+    """Return what who asks sees at any time: the stored answer may still be read after closing."""
     asker = Caller(None, frozenset({"organise"} if request.organiser else ()))
-    return gate.Level.NONE if benchmark is None else gate.lowest_level(benchmark, asker)
+    return Release() if benchmark is None else Release.of(benchmark, asker, None)
 
 
 def fail(context: Context, run: runs.Run, failure: Failure) -> Ending:
@@ -128,8 +129,8 @@ def fail(context: Context, run: runs.Run, failure: Failure) -> Ending:
     with context.store.read() as db:
         job = jobs.get(db, run.id)
         request = None if job is None else _Stored(**job.request)
-        level = gate.Level.NONE if request is None else _level(benchmarks.get(db, request.benchmark), request)
-    ending = job_answer(run, runs.FAILED, {"failure": failure.document()}, keep_texts=False, level=level)
+        release = Release() if request is None else _release(benchmarks.get(db, request.benchmark), request)
+    ending = job_answer(run, runs.FAILED, {"failure": failure.document()}, keep_texts=False, level=release.level)
 
     def save(db: Connection, now: datetime) -> Sequence[QueuedRun]:
         if failure.kind == "service":

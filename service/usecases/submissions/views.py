@@ -12,11 +12,12 @@ from typing import cast
 
 from sqlalchemy import Connection
 
-from service import errors, requests
+from service import errors
 from service.caller import Caller
 from service.context import Context
 from service.contract import submissions as contract
-from service.policy import documents, figures, gate
+from service.policy import documents, gate
+from service.policy.release import ANYONE, Release
 from service.queue import REDIS_ERRORS
 from service.store import benchmarks, boards, comparisons, revisions, runs, score_records, submissions, tokens
 from service.store.benchmarks import Benchmark
@@ -106,7 +107,7 @@ def next_day(now: datetime) -> datetime:
 def quotas_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime) -> list[Quota]:
     """Return a team's quotas. They are exact if this transaction has locked the row of the team."""
     day = utc_day(now)
-    used = submissions.quota_use(db, benchmark.id, team_id, day, blind=gate.blind(benchmark, now))
+    used = submissions.quota_use(db, benchmark.id, team_id, day, blind=Release.of(benchmark, ANYONE, now).blind)
     attempts = used.attempts_today + submissions.charged_validations(db, benchmark.id, team_id, day)
     limits = benchmark.settings["quota"]
     return [
@@ -249,21 +250,22 @@ def view_of(
     record = None
     if submission.state == runs.SUCCEEDED and benchmark.active_revision is not None:
         record = score_records.newest(db, submission.id, benchmark.active_revision)
-    share = figures.shown_share(benchmark, now)
-    document["scores"] = None if record is None else _scores(record.shown(share), share)
+    release = Release.of(benchmark, caller, now)
+    document["scores"] = None if record is None else _scores(record.shown(release.share), release.share)
     document["warnings"] = [] if record is None else record.document["warnings"]
     document["failure"] = submission.failures[-1] if submission.state == runs.FAILED and submission.failures else None
     document["failures"] = list(submission.failures)
-    level = gate.level_of(benchmark, caller, now)
     document["released"] = None if record is None or record.rung is None else record.rung != score_records.HELD
-    if share == requests.PUBLIC and level < gate.Level.GOLD:
+    if not release.compared:
         document = documents.without_comparison(document)
-    if documents.ladder_holds(level, benchmark) and document["released"] is False:
+    if release.held and document["released"] is False:
         document = documents.held_submission(document)
-    if documents.hides_misfits(level, benchmark):
+    if not release.fits:
         document = documents.closed_submission(document)
-    release = None if record is None else _release(db, benchmark, record, level, share)
-    shown = gate.submission_view(level, document, release)
+    revision = None if record is None else revisions.get(db, benchmark.id, record.revision)
+    if revision is not None:
+        release = viewing.released(db, benchmark, release, revision)
+    shown = gate.submission_view(release.level, document, release)
     final = submission.state not in runs.UNFINISHED or shown["state"] == gate.RECEIVED
     return Shown(cast("contract.Submission", shown), final=final, state=str(shown["state"]))
 
@@ -308,16 +310,6 @@ def _document(submission: Submission, run: Run | None, heads: Mapping[str, str])
         "withdrawn_at": moment(submission.withdrawn_at),
         "output_deleted_at": moment(submission.output_deleted_at),
     }
-
-
-def _release(
-    db: Connection, benchmark: Benchmark, record: score_records.ScoreRecord, level: gate.Level, share: str | None
-) -> figures.Release | None:
-    """Return what is shown of a record's figures over a share; None for nothing."""
-    revision = revisions.get(db, benchmark.id, record.revision)
-    if revision is None or not viewing.revision_shown(db, benchmark, level, revision.number, share):
-        return None
-    return viewing.release_of_revision(db, benchmark, revision, level, share)
 
 
 def _scores(record: score_records.ScoreRecord, share: str | None) -> dict[str, object]:

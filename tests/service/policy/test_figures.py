@@ -6,7 +6,6 @@ import pytest
 
 from service.errors import Forbidden
 from service.policy.figures import (
-    Release,
     hidden_parts,
     hidden_revisions,
     rounded_bound,
@@ -16,6 +15,7 @@ from service.policy.figures import (
     small_parts,
 )
 from service.policy.gate import Level
+from service.policy.release import Release
 from service.store.revisions import Digests
 
 EXACT = 0.123456789

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,8 +14,8 @@ from service.errors import Forbidden
 from service.policy import gate
 from service.policy.documents import marks_shown, require_kind, require_marks
 from service.policy.documents import shown_item as item_shown
-from service.policy.figures import Release
 from service.policy.gate import Level
+from service.policy.release import Release
 from tests.fixtures.tasks import ANYONE
 from treescore.core.registry import METRICS
 
@@ -93,7 +94,7 @@ TABLE: dict[str, tuple[View, dict[Level, Any]]] = {
         levels(none=[], status=[{"code": "other-words"}], gold=[{"code": "other-words", **PLACE, "detail": "SECRET"}]),
     ),
     "a row": (
-        lambda level: gate.row_view(release(level).on_board(), {**ROW, **SECRET}),
+        lambda level: gate.row_view(replace(release(level), board=True), {**ROW, **SECRET}),
         levels(
             {**dict.fromkeys(ROW), "team": "lyon", "scores": {"a.las": None}},
             rounded={"rank": 1, "score": 0.9, "scores": {"a.las": 0.9}},
