@@ -18,10 +18,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import IntEnum
 
+import numpy as np
+
 from service import errors, requests
 from service.caller import Caller
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Digests
+from treescore.core.arrays import FloatArray
 from treescore.core.wording import BOUND_DIGITS, P_FLOOR
 
 
@@ -69,6 +72,25 @@ DIFFERENCE_DECIMALS = 4
 def rounded_score(value: float) -> float:
     """Return a score with SCORE_DIGITS significant digits."""
     return _significant(value, SCORE_DIGITS)
+
+
+_TENS = np.array([10.0**exponent for exponent in range(23)])
+"""The powers of ten that are exact."""
+
+
+def rounded_scores(values: FloatArray) -> FloatArray:
+    """Return scores as `rounded_score` does, an array at once; NaN stays."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        places = SCORE_DIGITS - 1 - np.floor(np.log10(np.abs(values)))
+        usual = (places >= 0) & (places < len(_TENS))
+        factors = _TENS[np.where(usual, places, 0).astype(np.int64)]
+        scaled = values * factors
+        shown: FloatArray = np.rint(scaled) / factors
+        # beside a tie the product, which is rounded itself, does not tell on which side a score lies
+        sure = usual & (np.abs(scaled % 1.0 - 0.5) > 1e-6)
+    for at in zip(*np.nonzero(~sure), strict=True):
+        shown[at] = rounded_score(values[at])
+    return shown
 
 
 def rounded_to_step(value: float, step: float) -> float:
@@ -271,6 +293,14 @@ class Release:
         if self.level is Level.ROUNDED and isinstance(value, int | float):
             return rounded_score(rounded_to_step(value, self.step))
         return None if self.level < Level.ROUNDED else self._shown(value, rounded_score)
+
+    def scores(self, values: FloatArray) -> list[list[float | None]]:
+        """Return scores, (rows, n), as `score` shows each; None where they are undefined, which is NaN."""
+        shown = rounded_scores(values) if self.level is Level.SCORES else values
+        boxed = shown.astype(object)
+        boxed[np.isnan(shown)] = None
+        found: list[list[float | None]] = boxed.tolist()
+        return found if self.level >= Level.SCORES else [[self.score(each) for each in row] for row in found]
 
     def interval(self, value: object) -> dict[str, float | None] | None:
         """Return an interval (`low` and `high`, or None) as the level shows it, None below `scores`."""

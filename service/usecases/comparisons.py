@@ -395,7 +395,7 @@ class _Sides:
         benchmark = benchmark_of(db, board.benchmark_id)
         self._release = viewing.release_of_revision(db, benchmark, board.revision, seen.level, board.share)
         self._closed = policy_documents.hides_misfits(seen.level, benchmark)
-        records = [score_records.get(db, each, board.revision.number) for each in pair]
+        records = [score_records.get(db, each, board.revision.number, board.share) for each in pair]
         self._scored = {
             (record.submission_id, part.position)
             for record in records

@@ -237,13 +237,14 @@ def _results(
             slug="no-results",
             headers=SOON if submission.state in runs.UNFINISHED else None,
         )
-    record = score_records.newest(db, submission_id, benchmark.active_revision)
+    share = figures.shown_share(benchmark, context.now())
+    record = score_records.newest(db, submission_id, benchmark.active_revision, share)
     revision = None if record is None else revisions.get(db, benchmark.id, record.revision)
     if record is None or revision is None:
         raise Gone(f"The results of {submission_id} are not kept any more.")
     chosen = part_of(revisions.parts_of(db, revision.id), query.part)
     position, entry = entry_of(revision, query.metric)
-    release = release_of_revision(db, benchmark, revision, level, figures.shown_share(benchmark, context.now()))
+    release = release_of_revision(db, benchmark, revision, level, share)
     release.require_metric(entry.key)
     closed = policy_documents.hides_misfits(level, benchmark)
     scored = record.scored(chosen.name)
@@ -380,7 +381,8 @@ def _seen(context: Context, caller: Caller, submission_id: str, query: Submissio
         active = active_revision(db, benchmark)
         parts = revisions.parts_of(db, active.id)
         name = part_of(parts, query.part).name
-        record = score_records.newest(db, submission.id, active.number)
+        share = figures.shown_share(benchmark, context.now())
+        record = score_records.newest(db, submission.id, active.number, share)
         revision = None if record is None else revisions.get(db, benchmark.id, record.revision)
         if record is None and submission.state == runs.FAILED and submission.failure_kind == "input":
             revision = active  # it does not fit gold, or a part cannot be read
@@ -390,7 +392,7 @@ def _seen(context: Context, caller: Caller, submission_id: str, query: Submissio
         deleted = submission.output_deleted_at is not None
         if revision is None or part is None or deleted or name not in submission.outputs:
             raise _none_stored(submission, level)
-        release = release_of_revision(db, benchmark, revision, level, figures.shown_share(benchmark, context.now()))
+        release = release_of_revision(db, benchmark, revision, level, share)
         scored = record is not None and record.scored(name)
     # cursors of own trees do not depend on the revision under which the output was read: outputs that do not fit
     # are not read again under later ones

@@ -25,6 +25,7 @@ from service.store.submissions import ANNOTATION, Submission
 from service.usecases.access import benchmark_of, team_of
 from service.usecases.boards import ranking, viewing
 from service.usecases.runs import Shown, moment
+from treescore.core.params import Json
 
 
 def system_of(db: Connection, benchmark_id: str, team_id: str | None, name: str, outputs_digest: str) -> str:
@@ -247,10 +248,10 @@ def view_of(
     if submission.team_id is not None:
         document["quota"] = quota_document(quotas_of(db, benchmark, submission.team_id, now), now)
     record = None
-    if submission.state == runs.SUCCEEDED and benchmark.active_revision is not None:
-        record = score_records.newest(db, submission.id, benchmark.active_revision)
     share = figures.shown_share(benchmark, now)
-    document["scores"] = None if record is None else _scores(record.shown(share), share)
+    if submission.state == runs.SUCCEEDED and benchmark.active_revision is not None:
+        record = score_records.newest(db, submission.id, benchmark.active_revision, share)
+    document["scores"] = None if record is None else _scores(record.document, share)
     document["warnings"] = [] if record is None else record.document["warnings"]
     document["failure"] = submission.failures[-1] if submission.state == runs.FAILED and submission.failures else None
     document["failures"] = list(submission.failures)
@@ -311,7 +312,7 @@ def _document(submission: Submission, run: Run | None, heads: Mapping[str, str])
 
 
 def _release(
-    db: Connection, benchmark: Benchmark, record: score_records.ScoreRecord, level: gate.Level, share: str | None
+    db: Connection, benchmark: Benchmark, record: score_records.StoredResult, level: gate.Level, share: str | None
 ) -> figures.Release | None:
     """Return what is shown of a record's figures over a share; None for nothing."""
     revision = revisions.get(db, benchmark.id, record.revision)
@@ -320,14 +321,9 @@ def _release(
     return viewing.release_of_revision(db, benchmark, revision, level, share)
 
 
-def _scores(record: score_records.ScoreRecord, share: str | None) -> dict[str, object]:
-    kept = ("revision", "metrics", "parts")
-    return {
-        **{name: record.document[name] for name in kept},
-        "covered": record.document["covered"],
-        "split": share,
-        "main": {"score": record.document["main_score"], "value": record.main},
-    }
+def _scores(result: Mapping[str, Json], share: str | None) -> dict[str, object]:
+    kept = {name: result[name] for name in ("revision", "metrics", "parts", "covered")}
+    return {**kept, "split": share, "main": result["main"]}
 
 
 def _queue(db: Connection, context: Context, run: Run, benchmark_id: str) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -33,10 +34,12 @@ def plain(scored: Scored) -> tuple[object, ...]:
     """Everything of a result that is stored, as bytes where it is stored as bytes."""
     record = scored.record
     assert record is not None
-    private = record.private and (record.private.main, record.private.figures, pack_json(record.private.metrics))
+    shares = {
+        share: (pack_json(each.document), [getattr(each.scores, of.name).tobytes() for of in fields(each.scores)])
+        for share, each in record.shares.items()
+    }
     failures = {part: failure.record() for part, failure in scored.failures.items()}
-    kept = (record.main, record.figures, pack_json(record.document), record.covered, private)
-    return (*kept, dict(scored.packed), scored.sizes, orjson.dumps(failures))
+    return (shares, record.covered, dict(scored.packed), scored.sizes, orjson.dumps(failures))
 
 
 def same_however_cut(context, submission_id: str) -> None:

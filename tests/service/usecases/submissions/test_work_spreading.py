@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import orjson
 import pytest
 from sqlalchemy import func, select
 
@@ -13,9 +12,8 @@ from service.context import Context
 from service.contract.benchmarks import RevisionRequest
 from service.contract.jobs import JobRequest
 from service.queue import LIVE, Queue
-from service.store import revisions, runs, score_records, tables
+from service.store import revisions, runs, tables
 from service.store.runs import Piece
-from service.store.score_records import ScoreRecord
 from service.usecases import runs as ending
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.benchmarks.teams import erase_team
@@ -118,11 +116,17 @@ def result(context: Context, submission: str, revision: int = 1) -> tuple[object
     """All that is stored of a scored submission, but for whose it is and when."""
     c = tables.artifacts.c
     with context.store.read() as db:
-        record = score_records.get(db, submission, revision)
         packed = db.execute(select(c.name, c.body).where(c.owner == submission).order_by(c.name)).all()
-    assert isinstance(record, ScoreRecord)
-    plain = replace(record, submission_id="", created_at=record.created_at.replace(2026, 1, 1, 0, 0, 0, 0))
-    return (replace(plain, document={}), orjson.dumps(record.document), packed)
+        stored = [
+            db.execute(
+                select(*(column for column in table.c if column.name not in ("submission_id", "created_at")))
+                .where(table.c.submission_id == submission, table.c.revision == revision)
+                .order_by(*list(table.primary_key)[2:])
+            ).all()
+            for table in (tables.records, tables.record_documents, tables.scores)
+        ]
+    assert all(stored)
+    return (stored, packed)
 
 
 @pytest.fixture
