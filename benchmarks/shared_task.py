@@ -32,12 +32,11 @@ from table import PROCESS, Measure, machine, report
 
 from service.caller import new_id
 from service.config import load_config
-from service.requests import MACRO
 from service.store import benchmarks, runs, score_records, submissions, tables
 from service.store.benchmarks import Team
 from service.store.database import Store
 from service.store.packing import pack_array
-from service.store.score_records import Figures, Layout, ScoreRecord, artifact_name
+from service.store.score_records import ScoreRecord, ShareResult, artifact_name
 from service.store.submissions import Submission
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from treescore.core.arrays import Counts, FloatArray, IntArray
@@ -149,7 +148,7 @@ class Filler:
     def __init__(self, store: Store, pattern: str, slug: str = SLUG, parts: int = 1) -> None:
         self.store = store
         with store.read() as db:
-            found, record = submissions.get(db, pattern), score_records.get(db, pattern, 1)
+            found, record = submissions.get(db, pattern), score_records.get(db, pattern, 1, None)
             scoring = db.scalar(select(tables.revisions.c.scoring).where(tables.revisions.c.benchmark_id == slug))
             counts = score_records.counts(db, pattern, 1, list(range(parts)), 0)
         if found is None or record is None:
@@ -157,7 +156,7 @@ class Filler:
         known = [part for part in counts if part is not None]
         if len(known) < parts:
             sys.exit("a part has no counts")
-        self.slug, self.pattern, self.record = slug, found, record
+        self.slug, self.pattern, self.document = slug, found, record.document
         self.counts: IntArray = np.concatenate(known).astype(np.int64)
         self.offsets = np.cumsum([len(part) for part in known])[:-1]
         self.scoring: ScoringConfig = scoring_config(orjson.loads(str(scoring)))
@@ -171,13 +170,18 @@ class Filler:
         rows = [self._row(rng, min(0.99, max(0.01, quality + rng.normal(0, 0.01)))) for _ in range(each)]
         with self.store.write(durable=False) as db:
             benchmarks.add_team(db, Team(self.slug, team, f"Team {number}", None, self.began, None))
-            for at, (record, made) in enumerate(rows):
+            for at, (result, made) in enumerate(rows):
                 moment = self.began + timedelta(seconds=number * 60 + at)
                 submission = new_id("sub", moment)
                 runs.add(db, submission, "submission", LIVE, moment, f"team:{self.slug}/{team}")
                 runs.finish(db, submission, runs.SUCCEEDED, moment)
                 submissions.add(db, self._submission(submission, team, at, moment))
-                score_records.save(db, replace(record, submission_id=submission, created_at=moment), made)
+                score_records.save(db, self.record(submission, result, moment), made)
+
+    def record(self, submission: str, result: ShareResult, moment: datetime) -> ScoreRecord:
+        """Return the record of a submission of which every sentence is scored."""
+        covered = [len(part) for part in np.split(self.counts, self.offsets)]
+        return ScoreRecord(submission, 1, self.scoring.addresses, covered, moment, {None: result})
 
     def _submission(self, submission: str, team: str, at: int, moment: datetime) -> Submission:
         return replace(
@@ -185,21 +189,18 @@ class Filler:
             finished_at=moment, utc_day=moment.date().isoformat(), outputs_digest=f"sha256:{submission}",
         )  # fmt: skip
 
-    def _row(self, rng: np.random.Generator, quality: float) -> tuple[ScoreRecord, dict[str, bytes]]:
+    def _row(self, rng: np.random.Generator, quality: float) -> tuple[ShareResult, dict[str, bytes]]:
         counts = drawn(rng, self.counts, self.table.count_names, quality)
         parts = np.split(counts, self.offsets)
-        figures = self._figures(np.stack([part.sum(axis=0) for part in parts]))
-        main = figures.value(MACRO, self.scoring.main_score)
         made = {artifact_name(1, "counts", at, 0): pack_array(part) for at, part in enumerate(parts)}
-        return replace(self.record, main=main, figures=figures.to_bytes()), made
+        return ShareResult(self.document, self._figures(np.stack([part.sum(axis=0) for part in parts]))), made
 
-    def _figures(self, totals: Counts) -> Figures:
+    def _figures(self, totals: Counts) -> PartScores:
         """Return the figures of the sums of each part, with intervals of one width."""
         scores, pooled = self._scores(totals), self._scores(totals.sum(axis=0)[None])
         macro = macro_mean(self.table, scores)
         bounds = [np.stack([each - 0.004, each + 0.004]) for each in (pooled[0], macro)]
-        made = PartScores(scores, pooled[0], macro, *bounds)
-        return Figures.of_scores(Layout([str(at) for at in range(len(totals))], self.scoring.addresses), [made])
+        return PartScores(scores, pooled[0], macro, *bounds)
 
     def _scores(self, totals: Counts) -> FloatArray:
         return np.stack([score.of(self.table.count_names, totals) for score in self.table.scores], axis=-1)
@@ -268,9 +269,9 @@ def stored_bytes(store: Store, submission: str) -> dict[str, int]:
         for name, size in db.execute(select(c.name, func.length(c.body)).where(c.owner == submission)):
             kind = name.split("/")[1]
             kinds[kind] = kinds.get(kind, 0) + size
-        s = tables.scores.c
-        query = select(func.length(s.document) + func.length(s.figures)).where(s.submission_id == submission)
-        kinds["score document"] = int(db.scalar(query) or 0)
+        for kind, column in (("score document", tables.record_documents.c.document), ("scores", tables.scores.c.parts)):
+            size = select(func.sum(func.length(column))).where(column.table.c.submission_id == submission)
+            kinds[kind] = int(db.scalar(size) or 0)
         t, o = tables.texts.c, tables.owned_texts.c
         owned = select(o.digest).where(o.owner == submission)
         kinds["output"] = int(db.scalar(select(func.sum(func.length(t.body))).where(t.digest.in_(owned))) or 0)

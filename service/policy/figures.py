@@ -17,9 +17,12 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from enum import IntEnum
 
+import numpy as np
+
 from service import errors, requests
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Digests
+from treescore.core.arrays import FloatArray
 from treescore.core.wording import BOUND_DIGITS, P_FLOOR
 
 
@@ -67,6 +70,25 @@ DIFFERENCE_DECIMALS = 4
 def rounded_score(value: float) -> float:
     """Return a score with SCORE_DIGITS significant digits."""
     return _significant(value, SCORE_DIGITS)
+
+
+_TENS = np.array([10.0**exponent for exponent in range(23)])
+"""The powers of ten that are exact."""
+
+
+def rounded_scores(values: FloatArray) -> FloatArray:
+    """Return scores as `rounded_score` does, an array at once; NaN stays."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        places = SCORE_DIGITS - 1 - np.floor(np.log10(np.abs(values)))
+        usual = (places >= 0) & (places < len(_TENS))
+        factors = _TENS[np.where(usual, places, 0).astype(np.int64)]
+        scaled = values * factors
+        shown: FloatArray = np.rint(scaled) / factors
+        # beside a tie the product, which is rounded itself, does not tell on which side a score lies
+        sure = usual & (np.abs(scaled % 1.0 - 0.5) > 1e-6)
+    for at in zip(*np.nonzero(~sure), strict=True):
+        shown[at] = rounded_score(values[at])
+    return shown
 
 
 def rounded_to_step(value: float, step: float) -> float:

@@ -8,6 +8,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
+import numpy as np
+
 from service.caller import Caller
 from service.policy import documents as policy_documents
 from service.policy import figures
@@ -15,6 +17,7 @@ from service.policy.documents import Document, chosen, object_of, objects_of
 from service.policy.release import Release
 from service.requests import POOLED
 from service.store.benchmarks import Benchmark
+from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
 from treescore.errors import Problem
 
@@ -168,7 +171,42 @@ def validation_view(level: Level, results: Document) -> dict[str, object]:
     return {**chosen(results, ("benchmark", "revision", "valid")), "parts": parts}
 
 
-def row_view(release: Release, row: Document) -> dict[str, object]:
+def rows_view(
+    release: Release, rows: Sequence[Document], addresses: Sequence[str], scores: FloatArray
+) -> list[dict[str, object]]:
+    """Return leaderboard rows with the listed ones of their scores, none where nothing is scored.
+
+    Args:
+        release: what the caller sees.
+        rows: without scores.
+        addresses: of their scores.
+        scores: exact, float64 (rows, addresses); NaN where undefined.
+    """
+    listed = [at for at, address in enumerate(addresses) if address in release.listed]
+    names = [addresses[at] for at in listed]
+    return [
+        _row(release, row) | {"scores": {} if row["covered"] is None else dict(zip(names, shown, strict=True))}
+        for row, shown in zip(rows, release.scores(scores[:, listed]), strict=True)
+    ]
+
+
+def matrix_rows_view(
+    release: Release, rows: Sequence[Document], parts: Sequence[str], values: FloatArray
+) -> list[dict[str, object]]:
+    """Return rows of a matrix; the score of a part that is hidden is None.
+
+    Args:
+        release: what the caller sees.
+        rows: without values.
+        parts: names.
+        values: the exact scores of the parts, float64 (rows, parts); NaN where undefined.
+    """
+    hidden = [name in release.hidden for name in parts]
+    shown = release.scores(np.where(hidden, np.nan, values))
+    return [_matrix_row(release, row) | {"values": each} for row, each in zip(rows, shown, strict=True)]
+
+
+def _row(release: Release, row: Document) -> dict[str, object]:
     """Return a leaderboard row. Its rank must come from `Release.ranking`; below `rounded` the rank is None."""
     shown = chosen(row, _ROW)
     shown |= {name: row[name] if release.scored else None for name in _ROW_ROUNDED if name in row}
@@ -178,27 +216,12 @@ def row_view(release: Release, row: Document) -> dict[str, object]:
     shows = {"ci95": release.interval, "p_next": release.p, "detectable": release.detectable}
     shows |= {"runs": release.runs, "score": release.score}
     shown |= {name: show(row[name]) for name, show in shows.items() if name in row}
-    if "scores" in row:
-        values = object_of(row["scores"])
-        shown["scores"] = {name: release.score(values[name]) for name in values if name in release.listed}
     return shown
 
 
-def matrix_row_view(release: Release, row: Document, parts: Sequence[str]) -> dict[str, object]:
-    """Return a row of a matrix; the score of a part that is hidden is None.
-
-    Args:
-        release: what the caller sees.
-        row: whose `values` are the exact scores of the parts.
-        parts: names of these parts.
-    """
+def _matrix_row(release: Release, row: Document) -> dict[str, object]:
     shown = chosen(row, _MATRIX_ROW) | {"score": release.score(row["score"])} | _missing(release, row)
-    shown["rank"] = row["rank"] if release.scored else None
-    values = row["values"] if isinstance(row["values"], Sequence) else ()
-    shown["values"] = [
-        None if name in release.hidden else release.score(value) for name, value in zip(parts, values, strict=True)
-    ]
-    return shown
+    return shown | {"rank": row["rank"] if release.scored else None}
 
 
 def score_lines(release: Release, part: str, scores: Mapping[str, float]) -> Iterator[dict[str, object]]:

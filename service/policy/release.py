@@ -13,12 +13,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from datetime import datetime
 
+import numpy as np
+
 from service import errors
 from service.caller import Caller
 from service.policy import figures
 from service.policy.figures import LEVELS, Gold, Level, not_shown
 from service.requests import PRIVATE, PUBLIC
 from service.store.benchmarks import Benchmark
+from treescore.core.arrays import FloatArray
 
 DEFAULT_STEP = 0.01
 """The step to which scores are rounded where the benchmark sets none."""
@@ -267,6 +270,14 @@ class Release:
     def score(self, value: object) -> float | None:
         """Return a score (a number or None) as the level shows it, None below `rounded`."""
         return self._shown(value, figures.rounded_score, Level.ROUNDED)
+
+    def scores(self, values: FloatArray) -> list[list[float | None]]:
+        """Return scores, (rows, n), as `score` shows each; None where they are undefined, which is NaN."""
+        shown = figures.rounded_scores(values) if self.figure_level is Level.SCORES else values
+        boxed = shown.astype(object)
+        boxed[np.isnan(shown)] = None
+        found: list[list[float | None]] = boxed.tolist()
+        return found if self.tested else [[self.score(each) for each in row] for row in found]
 
     def interval(self, value: object) -> dict[str, float | None] | None:
         """Return an interval (`low` and `high`, or None) as the level shows it, None below `scores`."""

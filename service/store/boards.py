@@ -4,21 +4,20 @@ A system has several training runs: submissions of one team that name the first 
 are all its scored submissions: everything that it has picked from, on the board or not.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
-from sqlalchemy import ColumnElement, Connection, LargeBinary, and_, delete, func, insert, literal, or_, select, true
+import orjson
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or_, select, true
 
-from service.requests import MACRO
 from service.store import artifacts, score_records
 from service.store.comparisons import Question
 from service.store.runs import SUCCEEDED, UNFINISHED
-from service.store.score_records import Figures, Interval, Layout, Span, finite, numbers
+from service.store.score_records import numbers_of
 from service.store.submissions import BoardEntry, links_of, on_board
-from service.store.tables import batches, board_comparisons, board_runs, runs, scores, submissions
-from treescore.core.arrays import FloatArray
+from service.store.tables import batches, board_comparisons, board_runs, records, runs, submissions
 from treescore.core.params import Json
 
 
@@ -37,7 +36,7 @@ def attempt_counts(
     c = submissions.c
     query = (
         select(c.team_id, func.count().label("number"))
-        .join(scores, score_records.record_under(revision), isouter=True)
+        .join(records, score_records.record_under(revision), isouter=True)
         .where(_scored_attempt(benchmark_id, until), c.team_id.is_not(None))
         .group_by(c.team_id)
         .having(func.count(c.withdrawn_at) + func.count(c.deleted_at) > 0 if taken_back else true())
@@ -51,31 +50,9 @@ def _scored_attempt(benchmark_id: str, until: datetime | None) -> ColumnElement[
     return and_(
         c.benchmark_id == benchmark_id,
         c.state == SUCCEEDED,
-        or_(scores.c.submission_id.is_not(None), c.deleted_at.is_not(None)),
+        or_(records.c.submission_id.is_not(None), c.deleted_at.is_not(None)),
         true() if until is None else c.finished_at <= until,
     )
-
-
-_NO_BYTES = literal(None, LargeBinary())
-
-
-@dataclass(frozen=True, slots=True)
-class RowDetails:
-    """What a row of the board shows of its submission beside the score that ranks.
-
-    Attributes:
-        name: of the submission.
-        created_at: when it was sent.
-        scores: by address; empty where the submission has no record.
-        interval: of the score that ranks.
-        links: of the submission.
-    """
-
-    name: str
-    created_at: datetime
-    scores: Mapping[str, float | None]
-    interval: Interval | None
-    links: Mapping[str, str]
 
 
 class BoardRun(NamedTuple):
@@ -130,129 +107,51 @@ def standings(
     db: Connection,
     benchmark_id: str,
     revision: int,
-    span: Span | None = None,
+    values: Mapping[str, float | None],
     *,
     until: datetime | None = None,
     scored_only: bool = True,
     withdrawn_from: datetime | None = None,
 ) -> list[BoardEntry]:
-    """List everything on the board with one score of each, oldest first.
+    """List everything on the board, oldest first.
 
     Args:
         db: the transaction.
         benchmark_id: the slug.
-        revision: number of the revision whose scores are read.
-        span: where the score is in the figures; None for the main score.
+        revision: number of the revision.
+        values: the score that ranks, by submission.
         until: leaves out submissions that were scored later.
         scored_only: leaves out submissions without a record under the revision.
         withdrawn_from: lists also, as withdrawn, what was withdrawn at this moment or later.
     """
-    value = value_at(span)
     c = submissions.c
     query = (
         select(
-            c.id, c.team_id, c.role, c.chosen, c.finished_at, c.withdrawn_at, scores.c.covered, scores.c.rung,
-            value.label("value"),
+            c.id, c.team_id, c.role, c.chosen, c.finished_at, c.withdrawn_at, c.name, c.created_at, c.links,
+            records.c.covered, records.c.lacking, records.c.rung,
         )
-        .join(scores, score_records.record_under(revision), isouter=not scored_only)
+        .join(records, score_records.record_under(revision), isouter=not scored_only)
         .where(on_board(benchmark_id, until, withdrawn_from))
         .order_by(c.id)
     )  # fmt: skip
     return [
         BoardEntry(
-            row.id, row.team_id, row.role, row.chosen, number_of(row.value), score_records.coverage_of(row.covered),
-            rung=row.rung, finished_at=row.finished_at, withdrawn=row.withdrawn_at is not None,
+            row.id, row.team_id, row.role, row.chosen, values.get(row.id), numbers_of(row.covered),
+            numbers_of(row.lacking), rung=row.rung, finished_at=row.finished_at,
+            withdrawn=row.withdrawn_at is not None, name=row.name, created_at=row.created_at, links=links_of(row.links),
         )
         for row in db.execute(query)
     ]  # fmt: skip
 
 
-def private_scores(
-    db: Connection, submission_ids: Sequence[str], revision: int, span: Span | None = None
-) -> dict[str, float | None]:
-    """Return one score over the private share, of each of the submissions that have a record.
-
-    Args:
-        db: the transaction.
-        submission_ids: of the rows of a board.
-        revision: number of the revision whose scores are read.
-        span: where the score is in the figures; None for the main score.
-    """
-    value = value_at(span, private=True)
-    return {each: number_of(found) for each, found in _selected(db, submission_ids, revision, value)}
-
-
-def _selected(
-    db: Connection, submission_ids: Sequence[str], revision: int, column: ColumnElement[Any]
-) -> Iterator[tuple[str, Any]]:
-    """Yield the submissions that have a record under a revision, each with a column of it."""
-    c = scores.c
+def lacking_of(db: Connection, submission_ids: Sequence[str], revision: int) -> dict[str, Sequence[int]]:
+    """Return the positions of the parts without a score, of those of the submissions that have a record."""
+    c = records.c
+    found: dict[str, Sequence[int]] = {}
     for some in batches(submission_ids):
-        query = select(c.submission_id, column).where(c.revision == revision, c.submission_id.in_(some))
-        yield from (tuple(row) for row in db.execute(query))
-
-
-def details(
-    db: Connection,
-    submission_ids: Sequence[str],
-    revision: int,
-    layout: Layout,
-    part: str,
-    address: str,
-    *,
-    private: bool = False,
-) -> dict[str, RowDetails]:
-    """Read what rows show.
-
-    Args:
-        db: the transaction.
-        submission_ids: of the rows.
-        revision: number of the revision whose scores are read.
-        layout: of the revision's figures.
-        part: a part, MACRO or POOLED; its scores are shown.
-        address: the score whose interval is shown.
-        private: whether the scores are those over the private share.
-    """
-    bounds = layout.interval_spans(part, address)
-    low, high = (_NO_BYTES, _NO_BYTES) if bounds is None else (_cut(bound, private=private) for bound in bounds)
-    whole = _cut(layout.span(part), private=private)
-    result: dict[str, RowDetails] = {}
-    c = submissions.c
-    for some in batches(submission_ids):
-        query = (
-            select(c.id, c.name, c.created_at, c.links, whole.label("row"), low.label("low"), high.label("high"))
-            .join(scores, score_records.record_under(revision), isouter=True)
-            .where(c.id.in_(some))
-        )
-        for row in db.execute(query):
-            values = {} if row.row is None else dict(zip(layout.addresses, map(finite, numbers(row.row)), strict=True))
-            interval = None if row.low is None else score_records.interval_of(numbers(row.low + row.high))
-            result[row.id] = RowDetails(row.name, row.created_at, values, interval, links_of(row.links))
-    return result
-
-
-def part_figures(
-    db: Connection, submission_ids: Sequence[str], revision: int, layout: Layout, *, private: bool = False
-) -> dict[str, FloatArray]:
-    """Read every score of every part, pooled and as the mean of parts, of submissions with a record under a revision.
-
-    They are float64 (parts + 2, addresses), NaN where undefined, as in all of a part that is missing. With `private`
-    they are those over the private share.
-    """
-    columns = len(layout.addresses)
-    last = layout.span(MACRO)
-    whole = _cut(Span(1, last.start + last.length - 1), private=private)
-    return {
-        each: numbers(body).reshape(-1, columns)
-        for each, body in _selected(db, submission_ids, revision, whole)
-        if body
-    }
-
-
-def figures(db: Connection, submission_ids: Sequence[str], revision: int, layout: Layout) -> dict[str, Figures]:
-    """Read all figures, over the public share of a split test set, of submissions with a record under a revision."""
-    found = _selected(db, submission_ids, revision, scores.c.figures)
-    return {each: Figures.from_bytes(body, layout) for each, body in found}
+        query = select(c.submission_id, c.lacking).where(c.revision == revision, c.submission_id.in_(some))
+        found |= {row.submission_id: orjson.loads(row.lacking) for row in db.execute(query)}
+    return found
 
 
 def get(db: Connection, benchmark_id: str, revision: int, key: str) -> BoardComparison | None:
@@ -348,26 +247,6 @@ def _board(board: BoardRun) -> ColumnElement[bool]:
     return and_(board_runs.c.benchmark_id == board.benchmark_id, board_runs.c.revision == board.revision)
 
 
-def _cut(span: Span, *, private: bool = False) -> ColumnElement[bytes]:
-    """Let the database cut numbers out of the figures, or out of those over the private share."""
-    stored = scores.c.private_figures if private else scores.c.figures
-    return func.substr(stored, *span, type_=LargeBinary())
-
-
-def value_at(span: Span | None, *, private: bool = False) -> ColumnElement[float] | ColumnElement[bytes]:
-    """Select one score of a record: the one in its figures, or None for the main score; also over the private share."""
-    if span is None:
-        return scores.c.private_main if private else scores.c.main
-    return _cut(span, private=private)
-
-
-def number_of(value: float | bytes | None) -> float | None:
-    """Return the score that `value_at` selects; None where it is undefined or missing."""
-    if isinstance(value, bytes):
-        value = float(numbers(value)[0]) if value else None
-    return None if value is None else finite(value)
-
-
 class NamedRun(NamedTuple):
     """A submission that has a name, and what it says of its system."""
 
@@ -412,9 +291,8 @@ class SystemMember(NamedTuple):
         id: of the submission.
         system: the first submission of its system.
         deleted, withdrawn: whether it was.
-        value: one of its scores; None where undefined, and for what is not scored under the revision.
-        covered: sentences with a scored output in each part; None without a record.
-        scored: whether it has a record under the revision.
+        value: the score that ranks; None where it has none.
+        covered, lacking: as of BoardEntry; None without a record under the revision.
     """
 
     id: str
@@ -423,29 +301,34 @@ class SystemMember(NamedTuple):
     withdrawn: bool
     value: float | None
     covered: Sequence[int] | None
-    scored: bool
+    lacking: Sequence[int] | None
 
 
 def system_members(
-    db: Connection, benchmark_id: str, revision: int, span: Span | None = None, *, until: datetime | None = None
+    db: Connection,
+    benchmark_id: str,
+    revision: int,
+    values: Mapping[str, float | None],
+    *,
+    until: datetime | None = None,
 ) -> list[SystemMember]:
     """List the submissions of systems with several of them, on the board or not, oldest first.
 
     Args:
         db: the transaction.
         benchmark_id: the slug.
-        revision: number of the revision whose scores are read.
-        span: where the score is in the figures; None for the main score.
+        revision: number of the revision.
+        values: the score that ranks, by submission.
         until: leaves out submissions that were scored later.
     """
     c = submissions.c
     further = select(c.run_of).where(c.benchmark_id == benchmark_id, c.run_of.is_not(None))
     query = (
         select(
-            c.id, func.coalesce(c.run_of, c.id).label("system"), c.deleted_at, c.withdrawn_at, scores.c.covered,
-            value_at(span).label("value"), scores.c.submission_id.label("record"),
+            c.id, func.coalesce(c.run_of, c.id).label("system"), c.deleted_at, c.withdrawn_at, records.c.covered,
+            records.c.lacking,
         )
-        .join(scores, score_records.record_under(revision), isouter=True)
+        .join(records, score_records.record_under(revision), isouter=True)
         .where(
             c.benchmark_id == benchmark_id, c.state == SUCCEEDED, or_(c.run_of.is_not(None), c.id.in_(further)),
             true() if until is None else c.finished_at <= until,
@@ -454,8 +337,8 @@ def system_members(
     )  # fmt: skip
     return [
         SystemMember(
-            row.id, row.system, row.deleted_at is not None, row.withdrawn_at is not None, number_of(row.value),
-            score_records.coverage_of(row.covered), row.record is not None,
+            row.id, row.system, row.deleted_at is not None, row.withdrawn_at is not None, values.get(row.id),
+            numbers_of(row.covered), numbers_of(row.lacking),
         )
         for row in db.execute(query)
     ]  # fmt: skip

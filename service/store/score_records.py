@@ -1,27 +1,36 @@
 """Score records: the result of scoring one submission under one revision. Count arrays are stored as artifacts.
 
-The figures of a record are every score of each part, of all parts pooled and of their mean, and intervals. A ladder
-holds the shown best of each team under one revision; it outlives the submission that it came from.
+A record has a document and a row of each score for each share of the test set: the mean of the parts, all parts pooled,
+intervals of both, and the parts. A ladder holds the shown best of each team under one revision; it outlives the
+submission that it came from.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, literal, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, literal, null, select, update
 
-from service.requests import MACRO, POOLED, PRIVATE
 from service.store import artifacts, tables
 from service.store.packing import pack_array, unpack_array
 from service.store.revisions import NEVER_ACTIVE
 from service.store.runs import SUCCEEDED
-from service.store.tables import json_text, ladders, one, record_of, revisions, scores, submissions
+from service.store.tables import (
+    batches,
+    json_text,
+    ladders,
+    record_documents,
+    records,
+    revisions,
+    scores,
+    submissions,
+)  # fmt: skip
 from treescore.core.arrays import Counts, FloatArray
 from treescore.core.params import Json
 
@@ -29,120 +38,10 @@ if TYPE_CHECKING:
     from treescore.evaluation.benchmark import PartScores
 
 _FORMAT = np.dtype("<f8")
-
-
-class Span(NamedTuple):
-    """A range of the stored bytes: `start` counts from 1, as SQL's substr does."""
-
-    start: int
-    length: int
-
-
-class Interval(NamedTuple):
-    """A 95 % interval."""
-
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Which figure is stored where. It is known before any figure is read, so that the database can cut them out.
-
-    Attributes:
-        parts: names of the revision's parts, in their order.
-        addresses: score addresses, in the order of the revision's scoring configuration.
-    """
-
-    parts: Sequence[str]
-    addresses: Sequence[str]
-
-    def span(self, part: str, address: str | None = None) -> Span:
-        """Locate the bytes of one score, or of all scores, of a part, POOLED or MACRO."""
-        return self._span(self.row(part), address)
-
-    def interval_spans(self, part: str, address: str) -> tuple[Span, Span] | None:
-        """Locate the bounds of a score's interval; None for a single part, which has none."""
-        rows = self.interval_rows(part)
-        return None if rows is None else (self._span(rows[0], address), self._span(rows[1], address))
-
-    def row(self, part: str) -> int:
-        """Return the row of a part, POOLED or MACRO."""
-        if part in (POOLED, MACRO):
-            return len(self.parts) + (part == MACRO)
-        return self.parts.index(part)
-
-    def interval_rows(self, part: str) -> tuple[int, int] | None:
-        """Return the rows of the lower and the upper bounds; None for a single part."""
-        size = len(self.parts)
-        return {POOLED: (size + 2, size + 3), MACRO: (size + 4, size + 5)}.get(part)
-
-    def column(self, address: str) -> int:
-        """Return the column of a score."""
-        return self.addresses.index(address)
-
-    def _span(self, row: int, address: str | None) -> Span:
-        columns = len(self.addresses)
-        first = row * columns + (0 if address is None else self.column(address))
-        return Span(first * _FORMAT.itemsize + 1, (columns if address is None else 1) * _FORMAT.itemsize)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Figures:
-    """All figures of one submission under one revision.
-
-    Attributes:
-        layout: which figure is where.
-        values: float64 (parts + 6, addresses), NaN where undefined.
-    """
-
-    layout: Layout
-    values: FloatArray
-
-    @classmethod
-    def of_scores(cls, layout: Layout, metrics: Sequence[PartScores]) -> Figures:
-        """Join the figures of all metrics."""
-        columns = [
-            np.vstack([scores.parts, scores.pooled, scores.macro, scores.pooled_interval, scores.macro_interval])
-            for scores in metrics
-        ]
-        return cls(layout, np.concatenate(columns, axis=1))
-
-    @classmethod
-    def from_bytes(cls, body: bytes, layout: Layout) -> Figures:
-        """Read stored figures."""
-        return cls(layout, numbers(body).reshape(-1, len(layout.addresses)))
-
-    def to_bytes(self) -> bytes:
-        """Return the figures as they are stored."""
-        return self.values.astype(_FORMAT).tobytes()
-
-    def value(self, part: str, address: str) -> float | None:
-        """Return a score of a part, POOLED or MACRO; None where it is undefined."""
-        return finite(self.values[self.layout.row(part), self.layout.column(address)])
-
-    def parts_without_scores(self) -> list[str]:
-        """Name the parts in which no score is defined."""
-        parts = self.layout.parts
-        return [part for part, scores in zip(parts, self.values, strict=False) if np.isnan(scores).all()]
-
-
-def numbers(body: bytes) -> FloatArray:
-    """Read numbers out of stored figures."""
-    return np.frombuffer(body, _FORMAT).astype(np.float64)
-
-
-def finite(number: float) -> float | None:
-    """Return a number, or None where it is undefined."""
-    return float(number) if math.isfinite(number) else None
-
-
-def interval_of(bounds: FloatArray) -> Interval | None:
-    """Return the interval between two bounds, or None where one is undefined."""
-    low, high = map(finite, bounds.tolist())
-    return None if low is None or high is None else Interval(low, high)
-
-
+WHOLE = ""
+"""The share of a test set that is not split, as tables name it."""
+PARTS = "parts"
+"""The column of scores that holds those of single parts."""
 HELD = 0
 """The rung of scores that a ladder did not release."""
 SCORED, FAILED, MISSING = "scored", "failed", "missing"
@@ -150,75 +49,67 @@ SCORED, FAILED, MISSING = "scored", "failed", "missing"
 PackedArtifacts = Mapping[str, bytes]
 
 
+def finite(number: float) -> float | None:
+    """Return a number, or None where it is undefined."""
+    return float(number) if math.isfinite(number) else None
+
+
 @dataclass(frozen=True, slots=True)
-class PrivateFigures:
-    """What a score record has of the private share of a split test set.
+class ShareResult:
+    """The result over one share of the test set.
 
     Attributes:
-        main, figures: as those of the record.
-        metrics: the members of its document's `metrics` that differ from those over the public share.
+        document: the whole result, uncensored: `revision`, `main`, `metrics`, `parts`, ... (JSON).
+        scores: of all metrics, columns in the order of the revision's addresses.
     """
 
-    main: float | None
-    figures: bytes
-    metrics: dict[str, Json]
+    document: dict[str, Json]
+    scores: PartScores
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreRecord:
-    """One row.
+    """The result of scoring a submission.
 
     Attributes:
         submission_id: the submission.
         revision: number of the revision.
-        main: the main score (the mean of the parts); None where undefined.
-        figures: every score of every part, as `Figures` stores them.
-        document: the whole result, uncensored: `revision`, `metrics`, `parts`, ... (JSON).
+        addresses: of its scores.
         covered: sentences with a scored output in each part of the revision.
         created_at: when it was scored.
-        rung: of the team's ladder; 0 where the ladder holds the scores, None without a ladder.
-        private: the figures over the private share; those above are then over the public one. None without a split.
+        shares: the results over the public and the private share; None -> that over a test set that is not split.
     """
 
     submission_id: str
     revision: int
-    main: float | None
-    figures: bytes
-    document: dict[str, Json]
+    addresses: Sequence[str]
     covered: Sequence[int]
     created_at: datetime
-    rung: int | None = None
-    private: PrivateFigures | None = None
+    shares: Mapping[str | None, ShareResult]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResult:
+    """What a record says over one share.
+
+    Attributes:
+        submission_id, revision: of the record.
+        rung: of the team's ladder; 0 where the ladder holds the scores, None without a ladder.
+        document: as in ShareResult.
+    """
+
+    submission_id: str
+    revision: int
+    rung: int | None
+    document: dict[str, Json]
 
     def scored(self, part: str) -> bool:
         """Return whether a part had an output that could be scored."""
         return bool(self.document["parts"][part]["state"] == SCORED)
 
-    def shown(self, share: str | None) -> ScoreRecord:
-        """Return the record with the figures of a share, which signatures name; None for a test set without shares."""
-        if self.private is None:
-            return self
-        metrics = {
-            key: {**metric, "signature": {**metric["signature"], "split": share}}
-            for key, metric in self.document["metrics"].items()
-        }
-        if share != PRIVATE:
-            return replace(self, document={**self.document, "metrics": metrics})
-        metrics = {key: _merged(metric, self.private.metrics[key]) for key, metric in metrics.items()}
-        document = {**self.document, "metrics": metrics}
-        return replace(self, main=self.private.main, figures=self.private.figures, document=document)
 
-
-def _merged(metric: Mapping[str, Json], private: Mapping[str, Json]) -> dict[str, Json]:
-    """Return a metric's document with the figures of the private share; its other members stay."""
-    parts = {
-        name: None if part is None else {**part, **private["parts"][name]} for name, part in metric["parts"].items()
-    }
-    return {**metric, **private, "parts": parts}
-
-
-def coverage_of(stored: str | None) -> Sequence[int] | None:
-    """Return the sentences with a scored output, part by part, as a column holds them; None without a record."""
+def numbers_of(stored: str | None) -> Sequence[int] | None:
+    """Return the numbers that a column of a record holds; None without a record."""
     return None if stored is None else orjson.loads(stored)
 
 
@@ -233,43 +124,124 @@ def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
     return f"r{revision}/{kind}/{part}/{metric}"
 
 
+_OF_RECORD = (records, record_documents, scores)
+_PUT_SCORES = insert(scores)  # built once: building it takes longer than running it
+
+
 def save(db: Connection, record: ScoreRecord, bodies: PackedArtifacts) -> None:
     """Store a record and its artifacts instead of an earlier one of the same revision, whose rung it keeps."""
-    record = replace(record, rung=rung(db, record.submission_id, record.revision))
+    of_it = {"submission_id": record.submission_id, "revision": record.revision}
+    kept = rung(db, record.submission_id, record.revision)
     remove(db, record.submission_id, record.revision)
     artifacts.put(db, record.submission_id, bodies)
-    covered = json_text(list(record.covered))
-    packed = tables.columns_of(record, document=artifacts.pack_json(record.document), covered=covered)
-    del packed["private"]
-    if record.private is not None:
-        metrics = artifacts.pack_json(record.private.metrics)
-        packed |= {
-            f"private_{name}": value for name, value in tables.columns_of(record.private, metrics=metrics).items()
-        }
-    db.execute(insert(scores).values(packed))
+    first = next(iter(record.shares.values())).scores.parts
+    lacking = np.flatnonzero(np.isnan(first).all(axis=1)).tolist()
+    covered = {"covered": json_text(list(record.covered)), "lacking": json_text(lacking)}
+    db.execute(insert(records).values(**of_it, **covered, created_at=record.created_at, rung=kept))
+    for share, result in record.shares.items():
+        at = {**of_it, "share": share or WHOLE}
+        db.execute(insert(record_documents).values(**at, document=artifacts.pack_json(result.document)))
+        db.execute(_PUT_SCORES, [at | row for row in _score_rows(record.addresses, result.scores)])
+
+
+def _score_rows(addresses: Sequence[str], found: PartScores) -> list[dict[str, object]]:
+    """Return the columns of each score."""
+    (macro_low, macro_high), (pooled_low, pooled_high) = found.macro_interval, found.pooled_interval
+    numbers = {
+        "macro": found.macro, "macro_low": macro_low, "macro_high": macro_high,
+        "pooled": found.pooled, "pooled_low": pooled_low, "pooled_high": pooled_high,
+    }  # fmt: skip
+    return [
+        {"score": address, **{name: finite(each[at]) for name, each in numbers.items()},
+         PARTS: found.parts[:, at].astype(_FORMAT).tobytes()}
+        for at, address in enumerate(addresses)
+    ]  # fmt: skip
+
+
+def of_benchmark(benchmark_id: str, team_id: str | None = None) -> list[ColumnElement[bool]]:
+    """Choose the scores of all submissions of a benchmark, or of one of its teams."""
+    query = select(submissions.c.id).where(submissions.c.benchmark_id == benchmark_id)
+    return [scores.c.submission_id.in_(tables.narrowed(query, (submissions.c.team_id, team_id)))]
+
+
+def of_submissions(ids: Sequence[str]) -> list[ColumnElement[bool]]:
+    """Choose the scores of submissions, so many at a time as one statement takes."""
+    return [scores.c.submission_id.in_(some) for some in batches(ids)]
+
+
+def selected(
+    db: Connection,
+    chosen: Iterable[ColumnElement[bool]],
+    revision: int,
+    share: str | None,
+    addresses: Sequence[str],
+    columns: Sequence[str],
+) -> tuple[list[str], dict[str, FloatArray]]:
+    """Select scores: what boards, matrices, lists and reports are made of.
+
+    Args:
+        db: the transaction.
+        chosen: conditions, one for each statement: `of_benchmark`, `of_submissions`.
+        revision: number of the revision.
+        share: PUBLIC, PRIVATE, or None for a test set that is not split.
+        addresses: one score, or all of the revision.
+        columns: of the table, as `macro`, `pooled_low` or PARTS.
+
+    Returns:
+        The submissions with a record; and by column float64 (submissions, scores), NaN where undefined, as in all of a
+        part that is missing. PARTS has one more dimension, the parts.
+    """
+    c = scores.c
+    query = select(c.submission_id, *(c[name] for name in columns)).where(c.revision == revision)
+    query = query.where(c.share == (share or WHOLE)).order_by(c.submission_id, c.score)
+    if len(addresses) == 1:
+        query = query.where(c.score == addresses[0])
+    found: list[tuple[Any, ...]] = []
+    for each in chosen:  # the driver's own rows: to make those of SQLAlchemy takes longer than all the rest
+        found += db.execute(query.where(each)).cursor.fetchall()
+    ids, *values = zip(*found, strict=True) if found else [()] * (1 + len(columns))
+    size = len(addresses)
+    if ids[::size] != ids[size - 1 :: size]:
+        raise ValueError("scores of a record are missing")
+    by_name = sorted(addresses)
+    order = [by_name.index(address) for address in addresses]
+    arrays = {}
+    for name, column in zip(columns, values, strict=True):
+        array = np.frombuffer(b"".join(column), _FORMAT) if name == PARTS else np.array(column, np.float64)
+        shape = (len(ids) // size, size, -1) if name == PARTS and ids else (-1, size)
+        arrays[name] = array.reshape(shape)[:, order]
+    return list(ids[::size]), arrays
+
+
+def macro_of(
+    db: Connection, chosen: Iterable[ColumnElement[bool]], revision: int, share: str | None, address: str
+) -> dict[str, float | None]:
+    """Select the mean of the parts of one score, by submission."""
+    ids, found = selected(db, chosen, revision, share, [address], ["macro"])
+    return dict(zip(ids, map(finite, found["macro"][:, 0].tolist()), strict=True))
 
 
 def remove(db: Connection, submission_id: str, revision: int) -> None:
     """Delete one record and its artifacts."""
     artifacts.drop_below(db, submission_id, f"r{revision}/")
-    db.execute(delete(scores).where(scores.c.submission_id == submission_id, scores.c.revision == revision))
+    for table in _OF_RECORD:
+        db.execute(delete(table).where(table.c.submission_id == submission_id, table.c.revision == revision))
 
 
 def copy(db: Connection, source: str, target: str, revision: int, now: datetime) -> None:
-    """Copy the record and artifacts of a submission to another one with equal outputs."""
+    """Copy the record and artifacts of a submission to another one with equal outputs, which has no rung yet."""
     artifacts.copy_below(db, source, target, f"r{revision}/")
-    c = scores.c
-    copied = (c.main, c.figures, c.document, c.covered, c.private_main, c.private_figures, c.private_metrics)
-    row = select(literal(target), c.revision, *copied, literal(now, tables.Utc)).where(
-        c.submission_id == source, c.revision == revision
-    )
-    names = ["submission_id", "revision", *(column.name for column in copied), "created_at"]
-    db.execute(insert(scores).from_select(names, row))
+    changed: dict[str, ColumnElement[Any]] = {"submission_id": literal(target), "rung": null()}
+    changed["created_at"] = literal(now, tables.Utc)
+    for table in _OF_RECORD:
+        row = select(*(changed.get(column.name, column) for column in table.c))
+        row = row.where(table.c.submission_id == source, table.c.revision == revision)
+        db.execute(insert(table).from_select(table.c.keys(), row))
 
 
 def record_under(revision: int) -> ColumnElement[bool]:
     """Select the record of a submission under a revision."""
-    return (scores.c.submission_id == submissions.c.id) & (scores.c.revision == revision)
+    return (records.c.submission_id == submissions.c.id) & (records.c.revision == revision)
 
 
 def unscored(db: Connection, benchmark_id: str, revision: int, limit: int) -> Sequence[str]:
@@ -299,49 +271,60 @@ def needs_rescoring(benchmark_id: str, revision: int) -> ColumnElement[bool]:
     )
 
 
-def get(db: Connection, submission_id: str, revision: int) -> ScoreRecord | None:
-    """Return one record, or None."""
-    query = select(scores).where(scores.c.submission_id == submission_id, scores.c.revision == revision)
-    return one(db, query, _score_record)
+def get(db: Connection, submission_id: str, revision: int, share: str | None) -> StoredResult | None:
+    """Return what the record of a submission under a revision says over a share; or None."""
+    return _stored(db, submission_id, share, records.c.revision == revision)
 
 
-def newest(db: Connection, submission_id: str, revision: int) -> ScoreRecord | None:
-    """Return the record under a revision or, without one, under the last revision before it; or None."""
-    query = select(scores).where(scores.c.submission_id == submission_id, scores.c.revision <= revision)
-    return one(db, query.order_by(scores.c.revision.desc()).limit(1), _score_record)
+def newest(db: Connection, submission_id: str, revision: int, share: str | None) -> StoredResult | None:
+    """Return the result under a revision or, without one, under the last revision before it; or None."""
+    return _stored(db, submission_id, share, records.c.revision <= revision)
+
+
+def _stored(db: Connection, submission_id: str, share: str | None, under: ColumnElement[bool]) -> StoredResult | None:
+    c, d = records.c, record_documents.c
+    query = (
+        select(c.submission_id, c.revision, c.rung, d.document)
+        .join(record_documents, (d.submission_id == c.submission_id) & (d.revision == c.revision))
+        .where(c.submission_id == submission_id, under, d.share == (share or WHOLE))
+        .order_by(c.revision.desc())
+        .limit(1)
+    )
+    row = db.execute(query).one_or_none()
+    return None if row is None else StoredResult(*row[:3], artifacts.unpack_json(row.document))
 
 
 def rung(db: Connection, submission_id: str, revision: int) -> int | None:
     """Return the rung of a record; None where it has no place on a ladder, or does not exist."""
-    mine = (scores.c.submission_id == submission_id) & (scores.c.revision == revision)
-    number: int | None = db.scalar(select(scores.c.rung).where(mine))
+    mine = (records.c.submission_id == submission_id) & (records.c.revision == revision)
+    number: int | None = db.scalar(select(records.c.rung).where(mine))
     return number
 
 
 def set_rung(db: Connection, submission_id: str, revision: int, number: int) -> None:
     """Give a record its place on a ladder."""
-    mine = (scores.c.submission_id == submission_id) & (scores.c.revision == revision)
-    db.execute(update(scores).where(mine).values(rung=number))
+    mine = (records.c.submission_id == submission_id) & (records.c.revision == revision)
+    db.execute(update(records).where(mine).values(rung=number))
 
 
 def held(db: Connection, submission_ids: Sequence[str], revision: int) -> set[str]:
     """Return those of the submissions whose scores under a revision a ladder holds."""
-    c = scores.c
+    c = records.c
     mine = (c.revision == revision) & c.submission_id.in_(list(submission_ids))
     return set(db.scalars(select(c.submission_id).where(mine, c.rung == HELD)))
 
 
 def scored_ids(db: Connection, revision: int, submission_ids: Sequence[str]) -> set[str]:
     """Return those of the submissions that have a record under a revision."""
-    c = scores.c
+    c = records.c
     mine = (c.revision == revision) & c.submission_id.in_(list(submission_ids))
     return set(db.scalars(select(c.submission_id).where(mine)))
 
 
 def last_made(db: Connection, revision: int, submission_ids: Collection[str]) -> datetime | None:
     """Return when the last of the submissions was scored under a revision; None where none is."""
-    made = select(func.max(scores.c.created_at, type_=scores.c.created_at.type))
-    query = made.where(scores.c.revision == revision, scores.c.submission_id.in_(list(submission_ids)))
+    made = select(func.max(records.c.created_at, type_=records.c.created_at.type))
+    query = made.where(records.c.revision == revision, records.c.submission_id.in_(list(submission_ids)))
     last: datetime | None = db.scalar(query)
     return last
 
@@ -362,36 +345,33 @@ def counts(
 
 def drop(db: Connection, submission_ids: Sequence[str]) -> None:
     """Delete all records of these submissions."""
-    db.execute(delete(scores).where(scores.c.submission_id.in_(list(submission_ids))))
+    for table in _OF_RECORD:
+        db.execute(delete(table).where(table.c.submission_id.in_(list(submission_ids))))
 
 
 def strip(db: Connection, submission_ids: Sequence[str]) -> None:
     """Keep the scores of submissions; delete what quotes their outputs or names them by a digest."""
-    for submission_id in submission_ids:
-        rows = db.execute(select(scores.c.revision, scores.c.document).where(scores.c.submission_id == submission_id))
-        for row in rows.all():
-            document = artifacts.unpack_json(row.document)
-            document["warnings"] = []
-            for part in document["parts"].values():
-                part["failure"] = None
-            for metric in document["metrics"].values():
-                metric["signature"]["output"] = ""
-                for part_scores in metric["parts"].values():
-                    if part_scores is not None:
-                        part_scores.pop("extra", None)
-            db.execute(
-                update(scores)
-                .where(scores.c.submission_id == submission_id, scores.c.revision == row.revision)
-                .values(document=artifacts.pack_json(document))
-            )
+    c = record_documents.c
+    for row in db.execute(select(record_documents).where(c.submission_id.in_(list(submission_ids)))).all():
+        document = artifacts.unpack_json(row.document)
+        document["warnings"] = []
+        for part in document["parts"].values():
+            part["failure"] = None
+        for metric in document["metrics"].values():
+            metric["signature"]["output"] = ""
+            for part_scores in metric["parts"].values():
+                if part_scores is not None:
+                    part_scores.pop("extra", None)
+        here = and_(c.submission_id == row.submission_id, c.revision == row.revision, c.share == row.share)
+        db.execute(update(record_documents).where(here).values(document=artifacts.pack_json(document)))
 
 
 def drop_revision(db: Connection, benchmark_id: str, revision: int, limit: int) -> int:
     """Delete up to `limit` records of a revision that never became active; return how many."""
     query = (
-        select(scores.c.submission_id)
-        .join(submissions, submissions.c.id == scores.c.submission_id)
-        .where(submissions.c.benchmark_id == benchmark_id, scores.c.revision == revision)
+        select(records.c.submission_id)
+        .join(submissions, submissions.c.id == records.c.submission_id)
+        .where(submissions.c.benchmark_id == benchmark_id, records.c.revision == revision)
         .limit(limit)
     )
     ids = list(db.scalars(query))
@@ -405,19 +385,11 @@ def left_over(db: Connection) -> Sequence[tuple[str, int]]:
     query = (
         select(revisions.c.benchmark_id, revisions.c.number)
         .join(submissions, submissions.c.benchmark_id == revisions.c.benchmark_id)
-        .join(scores, (scores.c.submission_id == submissions.c.id) & (scores.c.revision == revisions.c.number))
+        .join(records, (records.c.submission_id == submissions.c.id) & (records.c.revision == revisions.c.number))
         .where(revisions.c.state.in_(NEVER_ACTIVE))
         .distinct()
     )
     return [(slug, number) for slug, number in db.execute(query)]
-
-
-def _score_record(row: tables.AnyRow) -> ScoreRecord:
-    covered = orjson.loads(row.covered)
-    private = None
-    if row.private_figures is not None:
-        private = PrivateFigures(row.private_main, row.private_figures, artifacts.unpack_json(row.private_metrics))
-    return record_of(ScoreRecord, row, document=artifacts.unpack_json(row.document), covered=covered, private=private)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,12 @@ from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, or_,
 
 from service.store import artifacts, score_records, tables, texts
 from service.store.runs import CANCELLED, FAILED, QUEUED, SUCCEEDED, UNFINISHED
-from service.store.tables import json_text, one, record_of, runs, scores, submissions, validations
+from service.store.tables import json_text, one, record_of, records, runs, submission_outputs, submissions, validations
 
 SYSTEM, BASELINE = "system", "baseline"
-_WRITTEN = ("outputs", "failures", "links")
+_WRITTEN = ("failures", "links")
 """Columns of JSON."""
+_WITH_OUTPUTS = select(submissions, submission_outputs.c.outputs).join(submission_outputs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +107,14 @@ class BoardEntry:
         chosen: whether its team chose it.
         value: the score that ranks; None where it has none.
         covered: sentences with a scored output in each part of the revision; None without a record.
+        lacking: positions of the parts without a score, of a system of those that any run lacks; None without a record.
         ranks_last: whether it stands below all complete ones, because it lacks sentences that its score leaves out.
         rung: of its team's ladder; 0 where the ladder holds its scores, None without a place on one.
         runs: the training runs of its system, itself included, whose mean the value is; empty for a single one.
         spread: standard deviation of their values.
         finished_at: when it was scored; of a system, when its newest run on the board was.
         withdrawn: whether it was withdrawn after closing: it can be picked, and its team has then no row.
+        name, created_at, links: of the submission, to be shown.
     """
 
     id: str
@@ -120,12 +123,16 @@ class BoardEntry:
     chosen: bool
     value: float | None
     covered: Sequence[int] | None = None
+    lacking: Sequence[int] | None = None
     ranks_last: bool = False
     rung: int | None = None
     runs: tuple[str, ...] = ()
     spread: float | None = None
     finished_at: datetime | None = None
     withdrawn: bool = False
+    name: str = ""
+    created_at: datetime | None = None
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,24 +147,27 @@ class QuotaUse:
 def add(db: Connection, submission: Submission) -> None:
     """Store a submission. Its run and outputs are stored in the same transaction."""
     written = {name: json_text(getattr(submission, name)) for name in _WRITTEN}
-    db.execute(insert(submissions).values(tables.columns_of(submission, **written)))
+    columns = tables.columns_of(submission, **written)
+    outputs = {"submission_id": submission.id, "outputs": json_text(columns.pop("outputs"))}
+    db.execute(insert(submissions).values(columns))
+    db.execute(insert(submission_outputs).values(outputs))
 
 
 def get(db: Connection, submission_id: str, *, lock: bool = False) -> Submission | None:
     """Return one submission, deleted or not, or None. `lock` keeps others from changing it in this transaction."""
-    query = select(submissions).where(submissions.c.id == submission_id)
+    query = _WITH_OUTPUTS.where(submissions.c.id == submission_id)
     return one(db, query.with_for_update() if lock else query, _submission)
 
 
 def many(db: Connection, submission_ids: Sequence[str]) -> dict[str, Submission]:
     """Return the submissions that exist, by id."""
-    query = select(submissions).where(submissions.c.id.in_(list(submission_ids)))
+    query = _WITH_OUTPUTS.where(submissions.c.id.in_(list(submission_ids)))
     return {row.id: _submission(row) for row in db.execute(query)}
 
 
 def of_run(db: Connection, run_id: str) -> Submission | None:
     """Return the submission whose current attempt a run is, or None."""
-    return one(db, select(submissions).where(submissions.c.run_id == run_id), _submission)
+    return one(db, _WITH_OUTPUTS.where(submissions.c.run_id == run_id), _submission)
 
 
 def listing(
@@ -171,7 +181,7 @@ def listing(
 ) -> Sequence[Submission]:
     """List submissions of a benchmark or of one of its teams, newest first, without deleted ones."""
     c = submissions.c
-    query = select(submissions).where(c.benchmark_id == benchmark_id, c.deleted_at.is_(None))
+    query = _WITH_OUTPUTS.where(c.benchmark_id == benchmark_id, c.deleted_at.is_(None))
     query = tables.narrowed(query, (c.team_id, team_id), (c.state, state))
     return [_submission(row) for row in db.execute(tables.page_down(query, c.id, before, limit))]
 
@@ -235,7 +245,7 @@ def scored_equal(
     c = submissions.c
     query = (
         select(c.id)
-        .join(scores, score_records.record_under(revision))
+        .join(records, score_records.record_under(revision))
         .where(
             c.benchmark_id == benchmark_id,
             c.outputs_digest == outputs_digest,
@@ -252,6 +262,10 @@ def scored_equal(
 
 def change(db: Connection, submission_id: str, **values: object) -> None:
     """Set columns; `outputs`, `failures` and `links` are given as JSON values."""
+    if "outputs" in values:
+        outputs = json_text(values.pop("outputs"))
+        its = submission_outputs.c.submission_id == submission_id
+        db.execute(update(submission_outputs).where(its).values(outputs=outputs))
     columns = {name: json_text(value) if name in _WRITTEN else value for name, value in values.items()}
     db.execute(update(submissions).where(submissions.c.id == submission_id).values(columns))
 
@@ -263,8 +277,12 @@ def unchoose_others(db: Connection, benchmark_id: str, team_id: str, chosen_id: 
     db.execute(update(submissions).where(others).values(chosen=False))
 
 
-NO_OUTPUTS = {"outputs": "{}", "outputs_digest": "", "failures": "[]"}
-"""Columns of what has no outputs any more, nor words on them."""
+def forget_outputs(db: Connection, submission_ids: Sequence[str]) -> None:
+    """Delete what is said of outputs that are gone."""
+    its = submission_outputs.c.submission_id.in_(submission_ids)
+    db.execute(update(submission_outputs).where(its).values(outputs="{}"))
+    gone = {"outputs_digest": "", "failures": "[]"}
+    db.execute(update(submissions).where(submissions.c.id.in_(submission_ids)).values(gone))
 
 
 def anonymise(db: Connection, benchmark_id: str, team_id: str, now: datetime) -> list[str]:
@@ -280,8 +298,9 @@ def anonymise(db: Connection, benchmark_id: str, team_id: str, now: datetime) ->
     texts.drop(db, ids)
     artifacts.drop_all_but_counts(db, ids)
     score_records.strip(db, ids)
-    said = {"name": "", "notes": None, "links": None}
-    db.execute(update(submissions).where(of_team).values(said | NO_OUTPUTS | {"output_deleted_at": now}))
+    forget_outputs(db, ids)
+    said = {"name": "", "notes": None, "links": None, "output_deleted_at": now}
+    db.execute(update(submissions).where(of_team).values(said))
     db.execute(update(submissions).where(of_team, c.state == QUEUED).values(state=CANCELLED, finished_at=now))
     return [row.run_id for row in rows if row.state == QUEUED]
 
@@ -371,42 +390,43 @@ MOST_SENT = 2_000
 """Submissions of one team that are read; the newest."""
 
 
-@dataclass(frozen=True, slots=True)
-class SentSubmission:
+class SentSubmission(NamedTuple):
     """A submission of a team, deleted or not.
 
     Attributes:
         id: of the submission; ids sort by time.
         outputs_digest: of all outputs together, by part.
         scored: whether it was scored.
-        main: its main score under the revision; None where it is undefined or not kept.
         rung: of the team's ladder; 0 where the ladder holds the scores.
-        private_main: the main score over the private share, where `main` is over the public one; else None.
+        main: its main score under the revision, over the public share of a split test set; None where it is undefined
+            or not kept.
+        private_main: its main score over the private share; None without a split.
     """
 
     id: str
     outputs_digest: str
     scored: bool
-    main: float | None
     rung: int | None
-    private_main: float | None
+    main: float | None = None
+    private_main: float | None = None
 
 
-def sent_by_team(db: Connection, benchmark_id: str, team_id: str, revision: int) -> list[SentSubmission]:
-    """List a team's submissions, oldest first."""
+def sent_by_team(
+    db: Connection, team_id: str, benchmark_id: str, revision: int, address: str, shares: Sequence[str | None]
+) -> list[SentSubmission]:
+    """List a team's submissions, oldest first, with the score of this address over each share."""
     c = submissions.c
     query = (
-        select(c.id, c.outputs_digest, c.state, scores.c.main, scores.c.rung, scores.c.private_main)
-        .join(scores, score_records.record_under(revision), isouter=True)
+        select(c.id, c.outputs_digest, c.state == SUCCEEDED, records.c.rung)
+        .join(records, score_records.record_under(revision), isouter=True)
         .where(c.benchmark_id == benchmark_id, c.team_id == team_id)
         .order_by(c.id.desc())
         .limit(MOST_SENT)
     )
     rows = list(db.execute(query))[::-1]
-    return [
-        SentSubmission(row.id, row.outputs_digest, row.state == SUCCEEDED, row.main, row.rung, row.private_main)
-        for row in rows
-    ]
+    its = score_records.of_benchmark(benchmark_id, team_id)
+    mains = [score_records.macro_of(db, its, revision, share, address) for share in shares]
+    return [SentSubmission(*row, *(found.get(row.id) for found in mains)) for row in rows]
 
 
 ANNOTATION = "annotation"
@@ -422,7 +442,8 @@ def outputs_of_teams(
     """
     c = submissions.c
     query = (
-        select(c.id, c.team_id, c.outputs)
+        select(c.id, c.team_id, submission_outputs.c.outputs)
+        .join(submission_outputs)
         .where(c.benchmark_id == benchmark_id, c.team_id.is_not(None), c.outputs_digest != "")
         .order_by(c.id.desc())
         .limit(limit)

@@ -105,6 +105,10 @@ metadata = sa.MetaData(
 )
 
 
+_SORTED = Text().with_variant(Text(collation="C"), "postgresql")
+"""A text that is sorted by its bytes, as Python does."""
+
+
 def _table(name: str, *parts: SchemaItem, **options: Any) -> sa.Table:
     return sa.Table(name, metadata, *parts, **options)
 
@@ -327,7 +331,6 @@ submissions = _table(
     Column("state", String(10), nullable=False, comment="queued until final; the run has more"),
     Column("failure_kind", String(10), comment="of a failed one: input, limit or service"),
     Column("finished_at", Utc),
-    Column("outputs", Text, nullable=False, comment="JSON: part -> digest, bytes, sentences, words, annotation"),
     Column("outputs_digest", String(80), nullable=False, comment="of all outputs together"),
     Column("failures", Text, nullable=False, comment="JSON: records of failed attempts, oldest first"),
     Column("chosen", Boolean, nullable=False),
@@ -342,6 +345,13 @@ submissions = _table(
     comment="outputs are stored under the id",
 )
 
+submission_outputs = _table(
+    "submission_outputs",
+    Column("submission_id", String(64), ForeignKey("submissions.id"), primary_key=True),
+    Column("outputs", Text, nullable=False, comment="JSON: part -> digest, bytes, sentences, words, annotation"),
+    comment="apart from the submissions, so that boards pass no wide column by",
+)
+
 validations = _table(
     "validations",
     Column("id", String(64), ForeignKey("runs.id"), primary_key=True),
@@ -353,22 +363,47 @@ validations = _table(
     comment="validations of teams, which count as attempts; the id is that of the job",
 )
 
-scores = _table(
-    "scores",
-    Column("submission_id", String(64), ForeignKey("submissions.id"), primary_key=True),
-    Column("revision", Integer, primary_key=True, autoincrement=False),
-    Column("main", sa.Float, comment="the main score: the mean of parts where there are several; null where undefined"),
-    Column("figures", LargeBinary, nullable=False, comment="float64, see figures.py"),
-    Column("document", LargeBinary, nullable=False, comment="JSON, zstd: the whole result"),
+
+def _of_record() -> list[Column[Any]]:
+    return [
+        Column("submission_id", String(64), ForeignKey("submissions.id"), primary_key=True),
+        Column("revision", Integer, primary_key=True, autoincrement=False),
+    ]
+
+
+records = _table(
+    "records",
+    *_of_record(),
     Column("covered", Text, nullable=False, comment="JSON: sentences with a scored output, part by part"),
+    Column("lacking", Text, nullable=False, comment="JSON: positions of the parts without a score"),
     Column("created_at", Utc, nullable=False),
     Column("rung", Integer, comment="of a ladder; 0: it is held"),
-    Column(
-        "private_main", sa.Float, comment="main over the private share; main, figures, document are then of the public"
-    ),
-    Column("private_figures", LargeBinary, comment="figures over the private share; null where there is none"),
-    Column("private_metrics", LargeBinary, comment="JSON, zstd: what the private share changes in the document"),
-    comment="one record for a submission and a revision; counts are artifacts of the submission",
+    comment="one score record for a submission and a revision; counts are artifacts of the submission",
+)
+
+record_documents = _table(
+    "record_documents",
+    *_of_record(),
+    Column("share", String(10), primary_key=True, comment="public, private; empty for all of the test set"),
+    Column("document", LargeBinary, nullable=False, comment="JSON, zstd: the whole result"),
+    comment="apart from the records, so that boards pass no wide column by",
+)
+
+scores = _table(
+    "scores",
+    *_of_record(),
+    Column("share", String(10), primary_key=True, comment="as in record_documents"),
+    Column("score", _SORTED, primary_key=True, comment="address"),
+    Column("macro", sa.Float, comment="the mean of the parts; null where undefined, as the others are"),
+    Column("macro_low", sa.Float, comment="bound of a 95 % interval"),
+    Column("macro_high", sa.Float),
+    Column("pooled", sa.Float, comment="of all parts together"),
+    Column("pooled_low", sa.Float),
+    Column("pooled_high", sa.Float),
+    Column("parts", LargeBinary, nullable=False, comment="float64: of each part; NaN where undefined"),
+    Index("ix_scores_narrow", "submission_id", "revision", "share", "score", "macro", "pooled"),
+    sqlite_with_rowid=False,
+    comment="a row for each score of a record, with what boards read; the index keeps them from the parts",
 )
 
 ladders = _table(

@@ -148,7 +148,8 @@ def missing_rows(db: Connection) -> Iterator[Flaw]:
 
 def _outputs_missing(db: Connection) -> Iterator[Flaw]:
     c = tables.submissions.c
-    query = select(c.id, c.outputs).where(c.deleted_at.is_(None), c.output_deleted_at.is_(None))
+    query = select(c.id, tables.submission_outputs.c.outputs).join(tables.submission_outputs)
+    query = query.where(c.deleted_at.is_(None), c.output_deleted_at.is_(None))
     for row in db.execute(query).all():
         names = stored_texts.names(db, row.id)
         for part in orjson.loads(row.outputs):
@@ -173,12 +174,12 @@ def left_over(db: Connection) -> Iterator[Flaw]:
 
 def score_records_count(db: Connection) -> int:
     """Count the score records."""
-    return tables.count(db, select(func.count()).select_from(tables.scores))
+    return tables.count(db, select(func.count()).select_from(tables.records))
 
 
 def sampled_records(db: Connection, every: int) -> Iterator[tuple[str, int]]:
     """Yield submission and revision of each n-th score record, of those under revisions that are or were active."""
-    score, submission, revision = (each.c for each in (tables.scores, tables.submissions, tables.revisions))
+    score, submission, revision = (each.c for each in (tables.records, tables.submissions, tables.revisions))
     under = (revision.benchmark_id == submission.benchmark_id) & (revision.number == score.revision)
     query = (
         select(score.submission_id, score.revision)
@@ -331,8 +332,8 @@ def drop_benchmark(db: Connection, selected: Selected, slug: str, now: datetime)
     drop_comparisons(db, selected.comparisons)
     for ids in tables.batches(selected.submissions):
         submissions.erase(db, ids, now)
+        submissions.forget_outputs(db, ids)
     of_it = tables.submissions.c.benchmark_id == slug
-    db.execute(update(tables.submissions).where(of_it).values(submissions.NO_OUTPUTS))
     stopped = {"state": runs.CANCELLED, "finished_at": now}
     db.execute(update(tables.submissions).where(of_it, tables.submissions.c.state == runs.QUEUED).values(stopped))
     for ids in tables.batches(selected.revisions):

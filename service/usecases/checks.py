@@ -27,7 +27,7 @@ from service.config import Config
 from service.context import Context
 from service.queue import BULK, LIVE, REDIS_ERRORS, Pulse
 from service.store import benchmarks, database, packing, revisions, runs, score_records, submissions, upkeep
-from service.store.score_records import SCORED, Figures, Layout, ScoreRecord
+from service.store.score_records import PARTS
 from service.store.tables import jobs
 from service.store.upkeep import Flaw
 from service.usecases.runs import etag_of
@@ -265,7 +265,7 @@ def wrong_scores(db: Connection, *, every: bool) -> Iterator[Flaw]:
         subject = f"{submission_id} revision {number}"
         try:
             detail = _flaw(db, submission_id, number)
-        except (zstandard.ZstdError, ValueError, KeyError):
+        except (zstandard.ZstdError, ValueError, LookupError):
             detail = "The score record or one of its count arrays cannot be read."
         if detail:
             yield Flaw("scores-damaged", subject, detail)
@@ -273,17 +273,17 @@ def wrong_scores(db: Connection, *, every: bool) -> Iterator[Flaw]:
 
 def _flaw(db: Connection, submission_id: str, number: int) -> str:
     """Return what is wrong with a record; empty for nothing."""
-    record = score_records.get(db, submission_id, number)
     submission = submissions.get(db, submission_id)
     revision = None if submission is None else revisions.get(db, submission.benchmark_id, number)
-    if record is None or revision is None:
+    if revision is None:
         return "The record has no revision."
     scoring = scoring_config(revision.scoring)
     parts = revisions.parts_of(db, revision.id)
-    layout = Layout([part.name for part in parts], scoring.addresses)
     benchmark = benchmarks.get(db, revision.benchmark_id)
     split = None if benchmark is None else split_of(db, benchmark, revision.id)
-    if (split is None) != (record.private is None):
+    shares = (None,) if split is None else requests.SHARES
+    results = [score_records.get(db, submission_id, number, share) for share in shares]
+    if any(result is None for result in results):
         return "The record and its benchmark differ in whether the test set is split."
     positions = [part.position for part in parts]
     counts: list[list[Counts]] = []
@@ -295,14 +295,19 @@ def _flaw(db: Connection, submission_id: str, number: int) -> str:
         if any(len(each) != part.sentences for each, part in zip(present, parts, strict=True)):
             return f"The counts of {entry.key} have another number of sentences than gold."
         counts.append(present)
-    for share in (None,) if split is None else requests.SHARES:
+    for share, result in zip(shares, results, strict=True):
         chosen = [share_rows(split, part, share) for part in parts]
         of_share = [[each[rows] for each, rows in zip(metric, chosen, strict=True)] for metric in counts]
         computed = _computed(scoring, of_share)
-        shown = record.shown(share)
-        detail = _difference(shown, Figures.from_bytes(shown.figures, layout), computed, scoring, parts)
-        if detail:
-            return detail
+        # what a part without a scored output costs has counts; the part itself has no score
+        computed[[at for at, part in enumerate(parts) if result is None or not result.scored(part.name)]] = np.nan
+        its, columns = score_records.of_submissions([submission_id]), (PARTS, requests.POOLED, requests.MACRO)
+        _, found = score_records.selected(db, its, number, share, scoring.addresses, columns)
+        stored = np.vstack([found[PARTS][0].T, found[requests.POOLED], found[requests.MACRO]])
+        same = np.isclose(stored, computed, rtol=0, atol=TOLERANCE, equal_nan=True)
+        if not same.all():
+            column = int(np.argwhere(~same)[0][1])
+            return f"The stored {scoring.addresses[column]} does not follow from the stored counts."
     return ""
 
 
@@ -316,23 +321,6 @@ def _computed(scoring: ScoringConfig, counts: Sequence[Sequence[Counts]]) -> Flo
         pooled: FloatArray = np.stack(list(table.values(totals.sum(axis=0)).values()), axis=-1)
         columns.append(np.vstack([by_part, pooled, macro_mean(table, by_part)]))
     return np.concatenate(columns, axis=1)
-
-
-def _difference(
-    record: ScoreRecord, figures: Figures, computed: FloatArray, scoring: ScoringConfig, parts: list[revisions.Part]
-) -> str:
-    stored = figures.values[: len(parts) + 2]
-    # what a part without a scored output costs has counts; the part itself has no score
-    lacking = [row for row, part in enumerate(parts) if record.document["parts"][part.name]["state"] != SCORED]
-    computed[lacking] = np.nan
-    same = np.isclose(stored, computed, rtol=0, atol=TOLERANCE, equal_nan=True)
-    if not same.all():
-        column = int(np.argwhere(~same)[0][1])
-        return f"The stored {scoring.addresses[column]} does not follow from the stored counts."
-    main = figures.value(requests.MACRO, scoring.main_score)
-    if main != record.main:
-        return "The main score of the record differs from its figures."
-    return ""
 
 
 Look = Callable[[Connection], Iterator[Flaw]]

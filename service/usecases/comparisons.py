@@ -395,7 +395,7 @@ class _Sides:
         self._entry = board.scored_by[0]
         benchmark = benchmark_of(db, board.benchmark_id)
         self._release = viewing.released(db, benchmark, seen.release.about(board.share), board.revision)
-        records = [score_records.get(db, each, board.revision.number) for each in pair]
+        records = [score_records.get(db, each, board.revision.number, board.share) for each in pair]
         self._scored = {
             (record.submission_id, part.position)
             for record in records

@@ -123,12 +123,12 @@ def test_scores_of_a_dry_run_whose_worker_died_at_the_end_are_deleted(task, cont
     task.settle()
     with context.store.write() as db:
         revisions.set_state(db, revisions.get(db, SLUG, 2).id, ended)
-        assert score_records.get(db, submission, 2) is not None
+        assert score_records.get(db, submission, 2, None) is not None
         assert score_records.left_over(db) == [(SLUG, 2)]
     Sweeper(context).clean_up()
     with context.store.read() as db:
         assert score_records.left_over(db) == []
-        assert score_records.get(db, submission, 2) is None
+        assert score_records.get(db, submission, 2, None) is None
         assert score_records.counts(db, submission, 2, [0], 0)[0] is None
         assert score_records.counts(db, submission, 1, [0], 0)[0] is not None
         assert [score_records.ladder_of(db, SLUG, "lyon", number) is None for number in (1, 2)] == [False, True]

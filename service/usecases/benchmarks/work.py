@@ -7,7 +7,7 @@ from time import monotonic
 from sqlalchemy import Connection
 
 from service.context import Context
-from service.policy.figures import shown_share
+from service.policy.figures import shares_of, shown_share
 from service.requests import PRIVATE
 from service.store import artifacts, benchmarks, boards, revisions, runs, score_records, submissions
 from service.usecases import access, events
@@ -219,14 +219,16 @@ def _rank_changes(
     for each in (active, revision):
         scoring = scoring_config(each.scoring)
         entry, score = scoring.main
-        entries = boards.standings(db, benchmark.id, each.number, withdrawn_from=benchmark.closed_from)
+        known = [
+            score_records.macro_of(db, score_records.of_benchmark(benchmark.id), each.number, of, scoring.main_score)
+            for of in shares_of(benchmark)
+        ]
+        entries = boards.standings(db, benchmark.id, each.number, known[0], withdrawn_from=benchmark.closed_from)
         if not benchmark.leaderboard["ladder"]:
-            entries = systems_together(entries, boards.system_members(db, benchmark.id, each.number))
+            entries = systems_together(entries, boards.system_members(db, benchmark.id, each.number, known[0]))
         if not scoring.charges(entry):
             entries = incomplete_last(entries, revisions.parts_of(db, each.id))
         if benchmark.leaderboard["ladder"]:
             entries = top_rungs(entries)
-        ids = [run for entry in entries for run in {entry.id, *entry.runs}]
-        private = boards.private_scores(db, ids, each.number) if share == PRIVATE else None
-        sides.append(Side(entries, score.higher_is_better, private))
+        sides.append(Side(entries, score.higher_is_better, known[-1] if share == PRIVATE else None))
     return rank_changes(benchmark.leaderboard["pick"], *sides)

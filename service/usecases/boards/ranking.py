@@ -11,19 +11,20 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import reduce
 from statistics import fmean, stdev
 from typing import TypedDict
 
 import numpy as np
 import orjson
-from sqlalchemy import Connection
+from sqlalchemy import ColumnElement, Connection
 
 from service.contract import submissions
 from service.errors import NotFound, unprocessable
 from service.policy.figures import rank_value
 from service.requests import MACRO, POOLED, PRIVATE, PUBLIC
-from service.store import benchmarks, boards, comparisons, revisions
-from service.store.score_records import HELD, Layout, Span, finite
+from service.store import benchmarks, boards, comparisons, revisions, score_records
+from service.store.score_records import HELD, PARTS, finite
 from service.store.submissions import BASELINE, BoardEntry
 from service.usecases.scoring import config, part_scorer
 from treescore.core.arrays import FloatArray
@@ -32,7 +33,7 @@ from treescore.core.scores import Score
 from treescore.core.wording import did_you_mean
 from treescore.errors import ScoringError
 from treescore.evaluation import report, spec
-from treescore.evaluation.benchmark import lacked_by_all_runs, mean_of_parts
+from treescore.evaluation.benchmark import lacked_by_all_runs
 from treescore.significance import Settings, assembly
 from treescore.significance.question import FEWEST_FOR_SPREAD
 
@@ -141,7 +142,7 @@ def ranked(entries: Iterable[BoardEntry], *, higher_is_better: bool) -> list[Boa
     return rows
 
 
-def named(entry: BoardEntry, names: Mapping[str, str], submission: str) -> Named:
+def named(entry: BoardEntry, names: Mapping[str, str]) -> Named:
     """Return the members that name a row.
 
     A team whose name is not shown has no id here either; an erased team has neither.
@@ -149,13 +150,12 @@ def named(entry: BoardEntry, names: Mapping[str, str], submission: str) -> Named
     Args:
         entry: of the row.
         names: of the teams whose names are shown, by id.
-        submission: its name.
     """
     team = entry.team_id if entry.team_id in names else None
     return Named(
         team=team,
         team_name=None if team is None else names[team],
-        name=submission if team is not None or entry.team_id is None else None,
+        name=entry.name if team is not None or entry.team_id is None else None,
     )
 
 
@@ -257,20 +257,21 @@ def _whole_systems(members: Iterable[boards.SystemMember]) -> dict[str, list[boa
     for member in members:
         of_system.setdefault(member.system, []).append(member)
     whole = {system: runs for system, runs in of_system.items() if not any(run.deleted for run in runs)}
-    scored = {system: [run for run in runs if run.scored] for system, runs in whole.items()}
+    scored = {system: [run for run in runs if run.covered is not None] for system, runs in whole.items()}
     return {system: runs for system, runs in scored.items() if len(runs) >= FEWEST_FOR_SPREAD}
 
 
 def _joined_runs(shown: Sequence[BoardEntry], runs: Sequence[boards.SystemMember]) -> BoardEntry:
     there = [entry for entry in shown if not entry.withdrawn] or shown
     values = [run.value for run in runs if run.value is not None]
-    covered = [run.covered for run in runs if run.covered is not None]
+    covered = [run.covered or () for run in runs]
     return replace(
         there[0],
         chosen=any(entry.chosen for entry in shown),
         finished_at=max((entry.finished_at for entry in shown if entry.finished_at is not None), default=None),
         value=_mean([run.value for run in runs]),
-        covered=[min(part) for part in zip(*covered, strict=True)] if len(covered) == len(runs) else None,
+        covered=[min(part) for part in zip(*covered, strict=True)],
+        lacking=sorted({part for run in runs for part in run.lacking or ()}),
         runs=tuple(run.id for run in runs),
         spread=stdev(values) if len(values) == len(runs) else None,
     )
@@ -283,16 +284,6 @@ def entry_with_values(entry: BoardEntry, values: Mapping[str, float | None]) -> 
     of_runs = [values.get(run) for run in entry.runs]
     defined = [value for value in of_runs if value is not None]
     return replace(entry, value=_mean(of_runs), spread=stdev(defined) if len(defined) == len(of_runs) else None)
-
-
-def system_details(entry: BoardEntry, details: Mapping[str, boards.RowDetails]) -> boards.RowDetails:
-    """Return what a row shows of its submission; of a system the means of the runs' scores, without an interval."""
-    own = details[entry.id]
-    if not entry.runs:
-        return own
-    scores = [details[run].scores for run in entry.runs]
-    means = {address: _mean([each.get(address) for each in scores]) for address in own.scores}
-    return replace(own, scores=means, interval=None)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -382,9 +373,10 @@ class Board:
         return [part.name for part in self.chosen_parts]
 
     @property
-    def layout(self) -> Layout:
-        """Return the layout of the revision's figures."""
-        return Layout([part.name for part in self.parts], self.scoring.addresses)
+    def chosen_positions(self) -> dict[int, str]:
+        """Return the same names by the position of the part in the revision."""
+        chosen = set(self.chosen_names)
+        return {at: part.name for at, part in enumerate(self.parts) if part.name in chosen}
 
     @property
     def key(self) -> str:
@@ -475,63 +467,79 @@ def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRo
     higher = score.higher_is_better
     rows = [each for each in picked(seen, board.pick, higher_is_better=higher) if not each.withdrawn]
     if board.share == PRIVATE:
-        ids = [run for each in rows for run in {each.id, *each.runs}]
-        known = (
-            boards.private_scores(db, ids, board.revision.number, _span(board))
-            if board.track is None
-            else track_values(db, board, ids, private=True)
-        )
+        known = _ranking_values(db, board, PRIVATE)
         shown = (entry_with_values(each, known) for each in rows)
         rows = [replace(each, value=see(each.value)) for each in shown]
     return ranked(rows, higher_is_better=higher)
 
 
-def _span(board: Board) -> Span | None:
-    """Return where the score that ranks is stored; None for the main score, and for a track, of which none is."""
-    main = board.score == board.scoring.main_score and board.ranking_part == MACRO
-    return None if main or board.track is not None else board.layout.span(board.ranking_part, board.score)
-
-
 def _entries(db: Connection, board: Board) -> list[BoardEntry]:
     """Return what is on the board with the scores that rank, training runs of one system together, oldest first."""
-    number, span = board.revision.number, _span(board)
+    number = board.revision.number
+    values = _ranking_values(db, board, None if board.share is None else PUBLIC)
     entries = boards.standings(
-        db, board.benchmark_id, number, span, until=board.until, scored_only=not board.active,
+        db, board.benchmark_id, number, values, until=board.until, scored_only=not board.active,
         withdrawn_from=board.closed_from,
     )  # fmt: skip
-    members = [] if board.ladder else boards.system_members(db, board.benchmark_id, number, span, until=board.until)
-    if board.track is not None:
-        values = track_values(db, board, list({*(each.id for each in entries), *(each.id for each in members)}))
-        entries = [replace(each, value=values.get(each.id)) for each in entries]
-        members = [each._replace(value=values.get(each.id)) for each in members]
-    return entries if board.ladder else systems_together(entries, members)
+    if board.ladder:
+        return entries
+    return systems_together(entries, boards.system_members(db, board.benchmark_id, number, values, until=board.until))
 
 
-def track_values(db: Connection, board: Board, ids: Sequence[str], *, private: bool = False) -> dict[str, float | None]:
-    """Return the score that ranks on the board of a track: the mean of its parts."""
-    column = board.layout.column(board.score)
-    return {each: finite(means[column]) for each, means in track_means(db, board, ids, private=private).items()}
+def _ranking_values(db: Connection, board: Board, share: str | None) -> dict[str, float | None]:
+    """Return the score that ranks over a share, of every submission with a record."""
+    every = score_records.of_benchmark(board.benchmark_id)
+    ids, found = scores_of(db, board, every, [board.ranking_part], [board.score], share)
+    return dict(zip(ids, map(finite, found[:, 0, 0].tolist()), strict=True))
 
 
-def track_means(db: Connection, board: Board, ids: Sequence[str], *, private: bool = False) -> dict[str, FloatArray]:
-    """Return the mean of each score over the parts of a board's track, (addresses,), of submissions with a record.
+def scores_of(
+    db: Connection,
+    board: Board,
+    chosen: Iterable[ColumnElement[bool]],
+    names: Sequence[str],
+    addresses: Sequence[str],
+    share: str | None,
+) -> tuple[list[str], FloatArray]:
+    """Select scores under a board's revision.
 
-    A missing part counts as the worst value, as in the mean of all parts.
+    Args:
+        db: the transaction.
+        board: whose revision, parts and tracks are meant.
+        chosen: whose scores: `score_records.of_benchmark`, `of_submissions`.
+        names: of parts and tracks; MACRO, POOLED.
+        addresses: one score, or all of the revision.
+        share: PUBLIC, PRIVATE, or None for a test set that is not split.
+
+    Returns:
+        The submissions with a record, and float64 (submissions, names, addresses), NaN where undefined. A missing part
+        counts as the worst value in the mean over a track, as in the mean of all parts.
     """
-    if board.part is None or board.track is None:
-        return {}
-    found = boards.part_figures(db, ids, board.revision.number, board.layout, private=private)
-    mean = track_of(board, board.part)
-    return {each: mean(figures) for each, figures in found.items()}
+    whole = {MACRO, POOLED}.intersection(names)
+    columns = [*whole] if whole.issuperset(names) else [*whole, PARTS]
+    ids, found = score_records.selected(db, chosen, board.revision.number, share, addresses, columns)
+    if not ids:
+        return [], np.empty((0, len(names), len(addresses)))
+    at = {part.name: position for position, part in enumerate(board.parts)}
+
+    def of(name: str) -> FloatArray:
+        if name in whole:
+            return found[name]
+        if name in board.tracks:
+            return _mean_over(found[PARTS][..., [at[part] for part in board.tracks[name]]], board.scoring, addresses)
+        return found[PARTS][..., at[name]]
+
+    return ids, np.stack([of(name) for name in names], axis=1)
 
 
-def track_of(board: Board, name: str) -> Callable[[FloatArray], FloatArray]:
-    """Return what makes the means over a track, (addresses,), of the scores of all parts, (parts + 2, addresses)."""
-    layout = board.layout
-    rows = [layout.row(part) for part in board.tracks[name]]
-    known = [board.scoring.score(address)[1].worst for address in layout.addresses]
+def _mean_over(parts: FloatArray, scoring: config.ScoringConfig, addresses: Sequence[str]) -> FloatArray:
+    """Average the scores of parts, (submissions, addresses, parts) -> (submissions, addresses)."""
+    known = [scoring.score(address)[1].worst for address in addresses]
     worst = np.array([math.nan if each is None else each for each in known], np.float64)
-    return lambda figures: mean_of_parts(figures[rows], worst)
+    undefined = np.isnan(parts)
+    # part after part: how many submissions are averaged at once must not change the last bit
+    total: FloatArray = reduce(np.add, np.moveaxis(np.where(undefined, worst[:, None], parts), -1, 0))
+    return np.where(undefined.all(axis=-1), np.nan, total / parts.shape[-1])
 
 
 def tested_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[list[str], dict[str, str]]:
@@ -547,14 +555,14 @@ def tested_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[l
 
 def missing_of(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, list[str] | None]:
     """Return the submissions that lack chosen parts, with the names of these; None where no part at all was scored."""
-    names = board.chosen_names
-    lacking: dict[str, list[str] | None] = {}
-    for each, figures in boards.figures(db, ids, board.revision.number, board.layout).items():
-        without = figures.parts_without_scores()
-        missing = [name for name in names if name in without]
+    names = [part.name for part in board.parts]
+    chosen = set(board.chosen_names)
+    found: dict[str, list[str] | None] = {}
+    for each, without in boards.lacking_of(db, ids, board.revision.number).items():
+        missing = [names[at] for at in without if names[at] in chosen]
         if missing:
-            lacking[each] = None if len(without) == len(board.parts) else missing
-    return lacking
+            found[each] = None if len(without) == len(names) else missing
+    return found
 
 
 def positions_of(board: Board, missing: Mapping[str, list[str] | None]) -> dict[str, frozenset[int]]:

@@ -7,8 +7,10 @@ What of a board's figures is shown depends on its revision: one with gold too ne
 that are ready to send stand in a cache, bounded in memory.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from threading import Lock
 from typing import Any, Generic, TypedDict, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -24,8 +26,8 @@ from service.contract.leaderboards import BoardQuery, LeaderboardRow
 from service.policy import gate
 from service.policy.release import NO_TRACKS, Release
 from service.render import render_leaderboard, render_matrix
-from service.requests import MACRO, POOLED, PRIVATE
-from service.store import benchmarks, boards, database, revisions
+from service.requests import MACRO, POOLED
+from service.store import benchmarks, database, revisions, score_records
 from service.store.benchmarks import Benchmark
 from service.store.score_records import finite
 from service.store.submissions import BoardEntry
@@ -66,20 +68,6 @@ def cache_of(store: database.Store) -> LruCache[Shown[Any]]:
         return _CACHES.setdefault(store, LruCache[Shown[Any]](MOST_BYTES, lambda shown: len(shown.content)))
 
 
-def row_details(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, boards.RowDetails]:
-    """Return what rows show of their submissions; the intervals of a track are those of its comparison."""
-    number, layout, private = board.revision.number, board.layout, board.share == PRIVATE
-    part = MACRO if board.track is not None else board.ranking_part
-    details = boards.details(db, ids, number, layout, part, board.score, private=private)
-    if board.track is None:
-        return details
-    means = ranking.track_means(db, board, ids, private=private)
-    scores = {
-        each: dict(zip(layout.addresses, map(finite, values.tolist()), strict=True)) for each, values in means.items()
-    }
-    return {each: replace(found, scores=scores.get(each, {}), interval=None) for each, found in details.items()}
-
-
 class Missing(TypedDict):
     """What a row lacks; None where it has no scores."""
 
@@ -87,36 +75,43 @@ class Missing(TypedDict):
     scored_parts: int | None
 
 
-def missing_parts_of(db: Connection, board: Board, entries: Iterable[BoardEntry]) -> dict[str, list[str]]:
-    """Return the chosen parts that entries with scores lack, of training runs each by itself; by submission.
-
-    A part is missing that has no score at all. Only where no sentence of a part is covered are figures
-    read: those of a large board are many.
-    """
-    layout = board.layout
-    at = [(name, layout.row(name)) for name in board.chosen_names]
-    lacking: dict[str, list[str]] = {}
-    unsure: list[str] = []
-    for entry in entries:
-        runs = entry.runs or (entry.id,)
-        if entry.covered is None or any(entry.covered[row] == 0 for _, row in at):
-            unsure += runs
-        else:
-            lacking |= {run: [] for run in runs}
-    for each, values in boards.part_figures(db, unsure, board.revision.number, layout).items():
-        undefined = np.isnan(values)
-        lacking[each] = [name for name, row in at if undefined[row].all()]
-    return lacking
-
-
-def missing_of_row(parts: Sequence[str], entry: BoardEntry, missing: Mapping[str, Sequence[str]]) -> Missing:
-    """Return what a row lacks of the chosen parts, of several training runs what any of them lacks."""
-    runs = entry.runs or (entry.id,)
-    if not any(run in missing for run in runs):
+def missing_of(parts: Mapping[int, str], entry: BoardEntry) -> Missing:
+    """Return what a row lacks of the chosen parts, by position; a part that has no sentence scored and no score."""
+    if entry.lacking is None or entry.covered is None:
         return Missing(missing_parts=None, scored_parts=None)
-    lacking = {name for run in runs for name in missing.get(run, ())}
-    names = [name for name in parts if name in lacking] if lacking else []
+    some = entry.lacking and not all(entry.covered[at] for at in parts)
+    names = [parts[at] for at in entry.lacking if at in parts] if some else []
     return Missing(missing_parts=names, scored_parts=len(parts) - len(names))
+
+
+def _runs_of(entry: BoardEntry) -> Sequence[str]:
+    """Return the submissions whose scores a row shows."""
+    return entry.runs or (entry.id,)
+
+
+def _of_rows(
+    entries: Sequence[BoardEntry], ids: Sequence[str], found: FloatArray, mean: Callable[[FloatArray], object]
+) -> FloatArray:
+    """Return the scores of rows, (rows, n); of a system the `mean` of those of its runs, (runs, n) -> (n,).
+
+    Args:
+        entries: of the rows.
+        ids: of submissions.
+        found: their scores, (submissions, n).
+        mean: what averages.
+    """
+    at = {each: position for position, each in enumerate(ids)}
+    shown = np.full((len(entries), found.shape[1]), np.nan)
+    single = [row for row, entry in enumerate(entries) if not entry.runs and entry.id in at]
+    shown[single] = found[[at[entries[row].id] for row in single]]
+    for row, entry in enumerate(entries):
+        if entry.runs:
+            shown[row] = mean(found[[at[run] for run in entry.runs]])
+    return shown
+
+
+def _exact_mean(found: FloatArray) -> list[float]:
+    return [fmean(each) for each in found.T.tolist()]
 
 
 ONE_STATE = 3
@@ -290,26 +285,70 @@ def _as_of(release: Release, rows: Sequence[BoardRow]) -> str | None:
 
 
 def _board_rows(db: Connection, board: Board, finding: compare.Finding, release: Release) -> list[LeaderboardRow]:
-    ids = [each for row in finding.rows for each in {row.entry.id, *row.entry.runs}]
-    details = row_details(db, board, ids)
-    missing = missing_parts_of(db, board, (row.entry for row in finding.rows))
-    parts = board.chosen_names
-    team_ids = {row.entry.team_id for row in finding.rows if row.entry.team_id is not None}
+    entries = [row.entry for row in finding.rows]
+    addresses = board.scoring.addresses if len(release.listed) > 1 else [board.score]
+    scores, intervals = _shown_scores(db, board, entries, addresses)
+    of_ranking = scores[:, addresses.index(board.score)].tolist()
+    parts = board.chosen_positions
+    total = sum(board.parts[at].sentences or 0 for at in parts)
+    team_ids = {entry.team_id for entry in entries if entry.team_id is not None}
     names = benchmarks.team_names(db, board.benchmark_id, team_ids) if release.named else {}
     considered = compare.numbers_considered(db, board, finding.rows) if release.tested else {}
     charged = _charged(db, board, finding, release)
-    documents = []
-    for row in finding.rows:
-        covered = part_scorer.coverage_of(row.entry.covered, board.parts, frozenset(parts))
-        document = _row(board, row, ranking.system_details(row.entry, details), names, finding)
-        document["considered"] = considered.get(row.entry.id)
-        if row.entry.id in charged:
-            document["reason"] = f"{document['reason']}. {charged[row.entry.id]}"
-        document["covered"] = None if covered is None else str(covered)
-        lacks = missing_of_row(parts, row.entry, missing)
-        document["missing_parts"], document["scored_parts"] = lacks["missing_parts"], lacks["scored_parts"]
-        documents.append(cast("LeaderboardRow", gate.row_view(release, document)))
-    return documents
+    rows = []
+    for row, score in zip(finding.rows, of_ranking, strict=True):
+        entry = row.entry
+        covered = None if entry.covered is None else sum(entry.covered[at] for at in parts)
+        rows.append(
+            LeaderboardRow(
+                rank=row.rank,
+                rank_interval=row.rank_interval,
+                cluster=row.cluster,
+                role=entry.role,
+                **ranking.named(entry, names),
+                submission=entry.id,
+                links=ranking.links_document(entry.links) if entry.team_id is None or entry.team_id in names else None,
+                created_at=cast("str", moment(entry.created_at)),
+                score=finite(score),
+                scores={},
+                covered=None if covered is None else str(part_scorer.Coverage(covered, total)),
+                **missing_of(parts, entry),
+                ci95=finding.intervals.get(entry.id, intervals.get(entry.id)),
+                p_next=row.p_next,
+                detectable=row.detectable,
+                considered=considered.get(entry.id),
+                runs=leaderboards.RowRuns(count=len(entry.runs), sd=entry.spread) if entry.runs else None,
+                tested=row.tested,
+                reason=_reason(finding.untested.get(entry.id), charged.get(entry.id)),
+            )
+        )
+    return cast("list[LeaderboardRow]", gate.rows_view(release, rows, addresses, scores))
+
+
+def _shown_scores(
+    db: Connection, board: Board, entries: Sequence[BoardEntry], addresses: Sequence[str]
+) -> tuple[FloatArray, dict[str, common.Interval | None]]:
+    """Return the scores of rows, (rows, addresses), and by submission intervals of the score that ranks."""
+    part, share = board.ranking_part, board.share
+    chosen = score_records.of_submissions([run for entry in entries for run in _runs_of(entry)])
+    ids, found = ranking.scores_of(db, board, chosen, [part], addresses, share)
+    shown = _of_rows(entries, ids, found[:, 0], _exact_mean)
+    if part not in (MACRO, POOLED):
+        return shown, {}
+    bounds = [f"{part}_low", f"{part}_high"]
+    ids, ends = score_records.selected(db, chosen, board.revision.number, share, [board.score], bounds)
+    both = np.hstack([ends[name] for name in bounds])
+    systems = {entry.id for entry in entries if entry.runs}
+    return shown, {
+        each: common.Interval(low=low, high=high)
+        for each, low, high in zip(ids, *both.T.tolist(), strict=True)
+        if math.isfinite(low) and math.isfinite(high) and each not in systems
+    }
+
+
+def _reason(why: str | None, charged: str | None) -> str | None:
+    """Return why a row was not tested, and what it would have with what it lacks charged."""
+    return why if charged is None else f"{why}. {charged}"
 
 
 def _charged(db: Connection, board: Board, finding: compare.Finding, release: Release) -> dict[str, str]:
@@ -324,40 +363,6 @@ def _charged(db: Connection, board: Board, finding: compare.Finding, release: Re
         name: f"With `errors: zero`, which charges them, it has {charged_figure(value, percent=score.is_share)}."
         for name, value in found.items()
     }
-
-
-def _row(
-    board: Board, row: BoardRow, details: boards.RowDetails, names: Mapping[str, str], finding: compare.Finding
-) -> LeaderboardRow:
-    entry = row.entry
-    return LeaderboardRow(
-        rank=row.rank,
-        rank_interval=row.rank_interval,
-        cluster=row.cluster,
-        role=entry.role,
-        **ranking.named(entry, names, details.name),
-        submission=entry.id,
-        links=ranking.links_document(details.links) if entry.team_id is None or entry.team_id in names else None,
-        created_at=moment(details.created_at),
-        score=details.scores.get(board.score),
-        scores=details.scores,
-        covered=None,
-        missing_parts=None,
-        scored_parts=None,
-        ci95=finding.intervals.get(entry.id, _interval(details)),
-        p_next=row.p_next,
-        detectable=row.detectable,
-        considered=None,
-        runs=leaderboards.RowRuns(count=len(entry.runs), sd=entry.spread) if entry.runs else None,
-        tested=row.tested,
-        reason=finding.untested.get(entry.id),
-    )
-
-
-def _interval(details: boards.RowDetails) -> common.Interval | None:
-    if details.interval is None:
-        return None
-    return common.Interval(low=details.interval.low, high=details.interval.high)
 
 
 BOARD_SHEET = Sheet("leaderboard", leaderboards.SHEET_FORMATS, board_document, render_leaderboard)
@@ -398,43 +403,28 @@ def _matrix_parts(benchmark: Benchmark, board: Board, release: Release) -> list[
 def _matrix_rows(
     db: Connection, board: Board, release: Release, rows: Sequence[BoardRow]
 ) -> list[leaderboards.MatrixRow]:
-    ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
-    details = row_details(db, board, ids)
-    missing = missing_parts_of(db, board, (row.entry for row in rows))
-    values = _part_values(db, board, ids)
-    parts = board.chosen_names
-    members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
-    names = benchmarks.team_names(db, board.benchmark_id, members) if release.named else {}
-    documents = []
-    for row in rows:
-        entry = row.entry
-        shown = ranking.system_details(entry, details)
-        document = leaderboards.MatrixRow(
+    entries = [row.entry for row in rows]
+    parts = board.chosen_positions
+    chosen = score_records.of_submissions([run for entry in entries for run in _runs_of(entry)])
+    names = [board.ranking_part, *parts.values()]
+    ids, found = ranking.scores_of(db, board, chosen, names, [board.score], board.share)
+    scores = _of_rows(entries, ids, found[:, :1, 0], _exact_mean)[:, 0].tolist()
+    values = _of_rows(entries, ids, found[:, 1:, 0], lambda of_runs: np.mean(of_runs, axis=0))
+    members = {entry.team_id for entry in entries if entry.team_id is not None}
+    team_names = benchmarks.team_names(db, board.benchmark_id, members) if release.named else {}
+    documents = [
+        leaderboards.MatrixRow(
             rank=row.rank,
-            role=entry.role,
-            **ranking.named(entry, names, shown.name),
-            submission=entry.id,
-            score=shown.scores.get(board.score),
-            values=_means([values[run] for run in entry.runs or (entry.id,) if run in values], len(parts)),
-            **missing_of_row(parts, entry, missing),
+            role=row.entry.role,
+            **ranking.named(row.entry, team_names),
+            submission=row.entry.id,
+            score=finite(score),
+            values=[],
+            **missing_of(parts, row.entry),
         )
-        documents.append(cast("leaderboards.MatrixRow", gate.matrix_row_view(release, document, parts)))
-    return documents
-
-
-def _part_values(db: Connection, board: Board, ids: Sequence[str]) -> dict[str, FloatArray]:
-    """Return the score that ranks in each chosen part, (parts,), of submissions with a record."""
-    layout, private = board.layout, board.share == PRIVATE
-    chosen, column = [layout.row(name) for name in board.chosen_names], layout.column(board.score)
-    found = boards.part_figures(db, ids, board.revision.number, layout, private=private)
-    return {each: values[chosen, column] for each, values in found.items()}
-
-
-def _means(of_runs: Sequence[FloatArray], parts: int) -> list[float | None]:
-    """Return the scores of the parts, of several training runs their means; None where that of one is undefined."""
-    if not of_runs:
-        return [None] * parts
-    return [finite(value) for value in np.mean(of_runs, axis=0).tolist()]
+        for row, score in zip(rows, scores, strict=True)
+    ]
+    return cast("list[leaderboards.MatrixRow]", gate.matrix_rows_view(release, documents, board.chosen_names, values))
 
 
 MATRIX_SHEET = Sheet("matrix", leaderboards.SHEET_FORMATS, matrix_document, render_matrix)
@@ -482,15 +472,15 @@ def _shown_parts(board: Board, release: Release) -> list[str]:
 
 
 def _lines(db: Connection, board: Board, release: Release, rows: Sequence[BoardRow]) -> list[Mapping[str, object]]:
-    ids = [each for row in rows for each in {row.entry.id, *row.entry.runs}]
-    known = boards.part_figures(db, ids, board.revision.number, board.layout, private=board.share == PRIVATE)
+    shown, addresses = _shown_parts(board, release), board.scoring.addresses
+    chosen = score_records.of_submissions([run for row in rows for run in _runs_of(row.entry)])
+    ids, known = ranking.scores_of(db, board, chosen, shown, addresses, board.share)
+    at = {each: position for position, each in enumerate(ids)}
     members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
     names = benchmarks.team_names(db, board.benchmark_id, members) if release.named else {}
-    makers = {name: _maker(board, name) for name in _shown_parts(board, release)}
-    addresses = board.layout.addresses
     lines: list[Mapping[str, object]] = []
     for row in rows:
-        found = [known[run] for run in row.entry.runs or (row.entry.id,) if run in known]
+        found = [known[at[run]] for run in _runs_of(row.entry) if run in at]
         if not found:
             continue
         head = {
@@ -498,16 +488,8 @@ def _lines(db: Connection, board: Board, release: Release, rows: Sequence[BoardR
             "team": row.entry.team_id if row.entry.team_id in names else None,
             "team_name": names.get(row.entry.team_id or ""),
         }
-        for name, scores_of in makers.items():
-            values = np.mean([scores_of(each) for each in found], axis=0)
+        for position, name in enumerate(shown):
+            values = np.mean([each[position] for each in found], axis=0)
             scores = dict(zip(addresses, values.tolist(), strict=True))
             lines += ({**head, "part": name, **line} for line in gate.score_lines(release, name, scores))
     return lines
-
-
-def _maker(board: Board, name: str) -> Callable[[FloatArray], FloatArray]:
-    """Return what takes all scores of a part, a track, POOLED or MACRO, (addresses,), out of figures."""
-    if name in board.tracks:
-        return ranking.track_of(board, name)
-    row = board.layout.row(name)
-    return lambda figures: figures[row]

@@ -28,7 +28,7 @@ class ScoringConfig:
     Attributes:
         spec: formats and metrics.
         main_score: address of the score that ranks.
-        addresses: every score, metric by metric: the columns of a score record's figures.
+        addresses: every score, metric by metric.
         errors: ZERO: what an output lacks costs its full weight; EXCLUDE: as the metrics' own parameters say.
     """
 

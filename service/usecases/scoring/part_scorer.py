@@ -6,7 +6,8 @@ counts, token bits and reports.
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from itertools import compress
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from service.context import Context
 from service.policy import documents as policy_documents
 from service.store import artifacts, benchmarks, packing, revisions, score_records, texts
 from service.store.revisions import Part, Revision
-from service.store.score_records import ANSWERED, CHARGED, FAILED, MISSING, SCORED, PrivateFigures, ScoreRecord
+from service.store.score_records import ANSWERED, CHARGED, FAILED, MISSING, SCORED, ScoreRecord, ShareResult
 from service.store.submissions import ANNOTATION, Submission
 from service.usecases.runs import Failure
 from service.usecases.scoring import config, gold
@@ -185,7 +186,7 @@ class Scorer:
             outcomes = evaluation.compare(system, self.scoring.spec.format, pointer)
         scored.warnings += [_warning(problem.at(pointer, part.name)) for problem in system.sentences.warnings]
         for position, entry in enumerate(self.scoring.spec.entries):
-            outcome = outcomes[entry.key]
+            outcome = replace(outcomes[entry.key], extra=cache(outcomes[entry.key].extra))
             documents = {share: self._document(part, entry, outcome, share) for share in self._shares}
             scored.shares[entry.key] = PartShare(outcome.rows, documents)
             for problem in outcome.warnings:
@@ -208,12 +209,11 @@ class Scorer:
         return (None,) if self._split is None else (requests.PUBLIC, requests.PRIVATE)
 
     def _document(self, part: Part, entry: Entry, outcome: Outcome, share: str | None) -> dict[str, params.Json]:
-        """Return the scores and counts of one part in a share; tables of the whole text stand beside the public one."""
+        """Return the scores and counts of one part in a share; beside them stand tables of the whole text."""
         if share is not None:
             rows = share_rows(self._split, part, share)
             counts: Counts = outcome.rows[rows]
-            extra = dict if share == requests.PRIVATE else outcome.extra
-            outcome = replace(outcome, rows=counts, status=outcome.status[rows], extra=extra)
+            outcome = replace(outcome, rows=counts, status=outcome.status[rows])
         return {"undefined": {}, **outcome_document(entry, outcome)}
 
     def _add_absent(self, part: Part, result: PartResult, *, charge: bool) -> None:
@@ -234,18 +234,9 @@ class Scorer:
                 result.packed[key.name(ANSWERED)] = packing.pack_array(np.zeros(len(rows), np.bool_))
 
     def _record(self, submission: Submission, results: Sequence[PartResult]) -> ScoreRecord:
-        main, figures, metrics = self._figures(results, self._shares[0])
-        private = None if self._split is None else PrivateFigures(*self._figures(results, requests.PRIVATE))
         covered = [part.covered for part in results]
         document = {
-            "revision": self.revision.number,
             "covered": str(coverage_of(covered, self.parts)),
-            "columns": len(self.scoring.addresses),
-            "main_score": self.scoring.main_score,
-            "metrics": {
-                entry.key: {**metrics[entry.key], "signature": self._signature(entry, results)}
-                for entry in self.scoring.spec.entries
-            },
             "parts": {
                 part.name: {"state": each.state, "failure": None if each.failure is None else each.failure.record()}
                 for part, each in zip(self.parts, results, strict=True)
@@ -255,26 +246,31 @@ class Scorer:
                 *(warning for each in results for warning in each.warnings),
             ],
         }
-        now = self.context.now()
-        return ScoreRecord(submission.id, self.revision.number, main, figures, document, covered, now, private=private)
+        shares = {share: self._result(results, share, document) for share in self._shares}
+        now, addresses = self.context.now(), self.scoring.addresses
+        return ScoreRecord(submission.id, self.revision.number, addresses, covered, now, shares)
 
-    def _figures(
-        self, results: Sequence[PartResult], share: str | None
-    ) -> tuple[float | None, bytes, dict[str, dict[str, object]]]:
-        """Return the main score, all figures and the metrics' documents over the sentences of a share."""
+    def _result(
+        self, results: Sequence[PartResult], share: str | None, document: Mapping[str, params.Json]
+    ) -> ShareResult:
+        """Return the result over the sentences of a share, with what documents of all shares say."""
         lacking = [part.state != SCORED for part in results]
         blocks = [self._blocks_of(part, share) for part in self.parts]
         by_metric: list[PartScores] = []
-        documents: dict[str, dict[str, object]] = {}
+        metrics: dict[str, dict[str, object]] = {}
         for entry in self.scoring.spec.entries:
             rows = self._rows(entry, results, share)
             scores = part_scores(entry.metric.table, rows, lacking, blocks)
             by_metric.append(scores)
             parts = [part.shares[entry.key].documents.get(share) for part in results]
-            documents[entry.key] = self._metric_document(entry, scores, rows, parts)
-        layout = score_records.Layout([part.name for part in self.parts], self.scoring.addresses)
-        figures = score_records.Figures.of_scores(layout, by_metric)
-        return figures.value(requests.MACRO, self.scoring.main_score), figures.to_bytes(), documents
+            metrics[entry.key] = self._metric_document(entry, scores, rows, parts)
+            metrics[entry.key]["signature"] = self._signature(entry, results, share)
+        together = PartScores(
+            *(np.concatenate([getattr(each, of.name) for each in by_metric], axis=-1) for of in fields(PartScores))
+        )
+        main = together.macro[self.scoring.addresses.index(self.scoring.main_score)]
+        score = {"score": self.scoring.main_score, "value": score_records.finite(main)}
+        return ShareResult({**document, "revision": self.revision.number, "metrics": metrics, "main": score}, together)
 
     def _rows(self, entry: Entry, results: Sequence[PartResult], share: str | None) -> list[Counts]:
         """Return the counts of each part under a metric entry, of the sentences of a share."""
@@ -303,7 +299,7 @@ class Scorer:
             "parts": dict(zip([part.name for part in self.parts], parts, strict=True)),
         }
 
-    def _signature(self, entry: Entry, results: Sequence[PartResult]) -> dict[str, object]:
+    def _signature(self, entry: Entry, results: Sequence[PartResult], share: str | None) -> dict[str, object]:
         choice = self.scoring.spec.format
         gold = {part.name: part.gold_key or "" for part in self.parts}
         output = {
@@ -311,7 +307,8 @@ class Scorer:
         }
         signature = signature_document(entry, choice, choice, _together(gold), _together(output))
         missing = "worst value in macro" + (", charged in pooled" if self.scoring.charges(entry) else "")
-        return {**signature, "parts": len(self.parts), "missing_parts": missing}
+        signature |= {"parts": len(self.parts), "missing_parts": missing}
+        return signature if share is None else {**signature, "split": share}
 
 
 def _together(by_part: Mapping[str, str]) -> str:

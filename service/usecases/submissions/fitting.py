@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.context import Context
 from service.contract.common import PageQuery
-from service.policy import gate
+from service.policy import figures, gate
 from service.policy.gate import Level
 from service.policy.release import ANYONE, Release
 from service.requests import MACRO, POOLED
@@ -110,7 +110,8 @@ def report(context: Context, caller: Caller, slug: str, query: PageQuery) -> run
         checked = submissions.validations_by_team(db, slug, list(names))
         outputs = submissions.outputs_of_teams(db, slug, max(1, OUTPUTS // max(1, len(parts))))
         equal, equal_parts = _equal_outputs(outputs, names)
-        sent = {team: submissions.sent_by_team(db, slug, team, revision.number) for team in names}
+        asked_for = slug, revision.number, scoring_config(revision.scoring).main_score, figures.shares_of(benchmark)
+        sent = {team: submissions.sent_by_team(db, team, *asked_for) for team in names}
         asked = [row.question["submissions"] for row in comparisons.listing(db, slug, None, COMPARISONS)]
         pairs = _pairs({each.id: team for team in names for each in sent[team]}, asked)
         jumps = _jumps(scoring_config(revision.scoring).main[1], sent)

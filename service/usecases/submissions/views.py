@@ -26,6 +26,7 @@ from service.store.submissions import ANNOTATION, Submission
 from service.usecases.access import benchmark_of, team_of
 from service.usecases.boards import ranking, viewing
 from service.usecases.runs import Shown, moment
+from treescore.core.params import Json
 
 
 def system_of(db: Connection, benchmark_id: str, team_id: str | None, name: str, outputs_digest: str) -> str:
@@ -248,10 +249,10 @@ def view_of(
     if submission.team_id is not None:
         document["quota"] = quota_document(quotas_of(db, benchmark, submission.team_id, now), now)
     record = None
-    if submission.state == runs.SUCCEEDED and benchmark.active_revision is not None:
-        record = score_records.newest(db, submission.id, benchmark.active_revision)
     release = Release.of(benchmark, caller, now)
-    document["scores"] = None if record is None else _scores(record.shown(release.share), release.share)
+    if submission.state == runs.SUCCEEDED and benchmark.active_revision is not None:
+        record = score_records.newest(db, submission.id, benchmark.active_revision, release.share)
+    document["scores"] = None if record is None else _scores(record.document, release.share)
     document["warnings"] = [] if record is None else record.document["warnings"]
     document["failure"] = submission.failures[-1] if submission.state == runs.FAILED and submission.failures else None
     document["failures"] = list(submission.failures)
@@ -312,14 +313,9 @@ def _document(submission: Submission, run: Run | None, heads: Mapping[str, str])
     }
 
 
-def _scores(record: score_records.ScoreRecord, share: str | None) -> dict[str, object]:
-    kept = ("revision", "metrics", "parts")
-    return {
-        **{name: record.document[name] for name in kept},
-        "covered": record.document["covered"],
-        "split": share,
-        "main": {"score": record.document["main_score"], "value": record.main},
-    }
+def _scores(result: Mapping[str, Json], share: str | None) -> dict[str, object]:
+    kept = {name: result[name] for name in ("revision", "metrics", "parts", "covered")}
+    return {**kept, "split": share, "main": result["main"]}
 
 
 def _queue(db: Connection, context: Context, run: Run, benchmark_id: str) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from service.errors import Forbidden
@@ -12,6 +13,7 @@ from service.policy.figures import (
     rounded_difference,
     rounded_p,
     rounded_score,
+    rounded_scores,
     small_parts,
 )
 from service.policy.gate import Level
@@ -125,3 +127,12 @@ def test_parts_that_only_one_revision_has_would_give_those_that_are_hidden() -> 
     assert hidden_revisions(2, {1: whole, 2: {**whole, "de": large}}) == frozenset()
     none_small = {name: part for name, part in whole.items() if name != "nl"}
     assert hidden_revisions(2, {1: none_small, 2: {"en": large, "fr": large}}) == frozenset()
+
+
+def test_an_array_is_rounded_as_single_scores_are():
+    rng = np.random.default_rng(5)
+    edges = [0.0, -0.0, 1.0, -1.0, 0.1, 0.001, 0.09999499999999999, 0.12345, 0.123450001, 0.99995, 9999.5, 1e5, 1e-30]
+    ties = np.arange(1, 20_001, 2) / 20_000 + 0.00005
+    values = np.concatenate([edges, ties, rng.random(20_000), rng.normal(0, 100, 2000), [np.nan, np.inf]])
+    found = rounded_scores(values.reshape(1, -1))[0]
+    np.testing.assert_array_equal(found, [rounded_score(value) for value in values.tolist()])

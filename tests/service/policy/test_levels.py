@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from service.caller import Caller
@@ -43,9 +44,9 @@ def levels(document: dict[str, Any] | None = None, **changes: Any) -> dict[Level
 
 SUBMISSION = {"id": "sub_1", "scores": None}
 ROW = {"team": "lyon", "rank": 1, "rank_interval": [1, 2], "cluster": 1, "tested": True, "score": EXACT}
-ROW |= {"scores": {"a.las": EXACT, "a.uas": EXACT}, "ci95": {"low": LOW, "high": EXACT}, "p_next": 0.01234}
+ROW |= {"covered": "9/9", "ci95": {"low": LOW, "high": EXACT}, "p_next": 0.01234}
 ROW |= {"detectable": {"difference": 0.0123456, "power": 0.8, "alpha": 0.05 / 3}}
-MATRIX_ROW = {"team": "lyon", "rank": 1, "score": EXACT, "values": [EXACT, None, EXACT], "scored_parts": 1}
+MATRIX_ROW = {"team": "lyon", "rank": 1, "score": EXACT, "scored_parts": 1}
 MATRIX_ROW |= {"missing_parts": ["de", "small"]}
 OWN = {"code": "cycle", "detail": "own text"}
 COMPARED = {"code": "alignment-suspicious-indices", "metric": "alignment", "detail": "fits better"}
@@ -94,10 +95,12 @@ TABLE: dict[str, tuple[View, dict[Level, Any]]] = {
         levels(none=[], status=[{"code": "other-words"}], gold=[{"code": "other-words", **PLACE, "detail": "SECRET"}]),
     ),
     "a row": (
-        lambda level: gate.row_view(replace(release(level), board=True), {**ROW, **SECRET}),
+        lambda level: gate.rows_view(
+            replace(release(level), board=True), [{**ROW, **SECRET}], ["a.uas", "a.las"], np.full((1, 2), EXACT)
+        )[0],
         levels(
             {**dict.fromkeys(ROW), "team": "lyon", "scores": {"a.las": None}},
-            rounded={"rank": 1, "score": 0.9, "scores": {"a.las": 0.9}},
+            rounded={"rank": 1, "covered": "9/9", "score": 0.9, "scores": {"a.las": 0.9}},
             scores={
                 **ROW, "score": 0.8765, "scores": {"a.las": 0.8765}, "ci95": {"low": 0.812, "high": 0.877},
                 "p_next": 0.012, "detectable": {"difference": 0.0123, "power": 0.8, "alpha": None},
@@ -106,12 +109,14 @@ TABLE: dict[str, tuple[View, dict[Level, Any]]] = {
         ),
     ),
     "a row of a matrix": (
-        lambda level: gate.matrix_row_view(release(level), {**MATRIX_ROW, **SECRET}, ["en", "de", "small"]),
+        lambda level: gate.matrix_rows_view(
+            release(level), [{**MATRIX_ROW, **SECRET}], ["en", "de", "small"], np.array([[EXACT, math.nan, EXACT]])
+        )[0],
         levels(
             {**dict.fromkeys(MATRIX_ROW), "team": "lyon", "values": [None] * 3},
             rounded={"rank": 1, "score": 0.9, "values": [0.9, None, None], "missing_parts": ["de"], "scored_parts": 1},
             scores={"score": 0.8765, "values": [0.8765, None, None]},
-            items=MATRIX_ROW,
+            items={**MATRIX_ROW, "values": [EXACT, None, EXACT]},
         ),
     ),
     "lines of scores": (

@@ -52,7 +52,7 @@ DAMAGES = {
     "text-without-owner": "DELETE FROM owned_texts WHERE name = 'outputs/en'",
     "output-missing": "DELETE FROM owned_texts WHERE name = 'outputs/en'",
     "gold-missing": "DELETE FROM owned_texts WHERE name = 'parts/en'",
-    "scores-missing": "DELETE FROM scores",
+    "scores-missing": "DELETE FROM records",
     "scores-damaged": "DELETE FROM artifacts WHERE name = 'r1/counts/0/0'",
     "answer-missing": "UPDATE jobs SET document = NULL",
     "answer-damaged": "UPDATE jobs SET etag = 'other'",

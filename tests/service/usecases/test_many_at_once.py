@@ -68,7 +68,7 @@ def test_all_get_on(either_context):
     task.work()
     with either_context.store.read() as db:
         active = task.benchmark()["active_revision"]
-        rows = boards.standings(db, SLUG, active, scored_only=False)
-        assert rows == boards.standings(db, SLUG, active)
+        rows = boards.standings(db, SLUG, active, {}, scored_only=False)
+        assert rows == boards.standings(db, SLUG, active, {})
         assert len(rows) == ROUNDS + 1
         assert sum(row.chosen for row in rows) == 1

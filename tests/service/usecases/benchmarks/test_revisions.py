@@ -15,8 +15,8 @@ from service.contract.benchmarks import RevisionRequest
 from service.contract.common import PageQuery
 from service.errors import Conflict, Forbidden, NotFound, Unprocessable
 from service.queue import BULK
-from service.store import boards, runs, submissions, texts
 from service.store import revisions as stored
+from service.store import runs, score_records, submissions, texts
 from service.store.submissions import BoardEntry
 from service.store.tables import scores
 from service.usecases.access import IdempotencyKey
@@ -74,7 +74,7 @@ def test_everything_is_scored_again_then_the_board_switches(board, context):
 
 def task_scores(context, number):
     with context.store.read() as db:
-        return {entry.id: entry.value for entry in boards.standings(db, SLUG, number)}
+        return score_records.macro_of(db, score_records.of_benchmark(SLUG), number, None, "attachment.las")
 
 
 def test_it_says_who_moved_and_by_how_much(board, context):

@@ -43,7 +43,7 @@ def entry(name: str, value: float | None, *, chosen: bool = False) -> BoardEntry
 
 def member(name: str, system: str, value: float | None, **more: Any) -> SystemMember:
     return SystemMember(**{"id": name, "system": system, "deleted": False, "withdrawn": False, "value": value,
-                     "covered": [10], "scored": True, **more})  # fmt: skip
+                     "covered": [10], "lacking": [], **more})  # fmt: skip
 
 
 def test_a_row_has_the_mean_of_its_runs_and_their_spread(board: Task) -> None:
@@ -240,6 +240,6 @@ def test_a_system_is_chosen_by_any_of_its_runs_and_stands_where_its_newest_does(
 
 
 def test_what_is_not_scored_under_the_revision_is_no_run() -> None:
-    members = [member("a", "a", 0.5), member("b", "a", None, scored=False)]
+    members = [member("a", "a", 0.5), member("b", "a", None, covered=None)]
     (found,) = systems_together([entry("a", 0.5)], members)
     assert (found.value, found.runs) == (0.5, ())

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 import orjson
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from service.contract.common import PageQuery
 from service.contract.comparisons import ComparisonRequest, DifferingQuery
@@ -20,7 +20,8 @@ from service.errors import Forbidden, NotFound, Unprocessable
 from service.policy.figures import rounded_score
 from service.requests import PRIVATE, PUBLIC
 from service.store import benchmarks, boards, revisions, score_records
-from service.store.tables import scores
+from service.store.artifacts import pack_json
+from service.store.tables import record_documents, scores
 from service.usecases.benchmarks.revisions import view_revision
 from service.usecases.boards import ranking as board_module
 from service.usecases.boards.ranking import board_of, comparison_id, question_of, rows_of
@@ -73,6 +74,14 @@ def share_of(task, share, slug=SLUG, number=1):
         part = revisions.parts_of(db, revision.id)[0]
         rows = share_rows(split_of(db, benchmark, revision.id), part, share)
     return [at for at, there in enumerate(rows) if there]
+
+
+def rows_of_scores(db, submission, share=None):
+    """What is stored of the scores of a submission over a share."""
+    c = scores.c
+    columns = [each for each in c if each not in (c.submission_id, c.share)]
+    of_it = (c.submission_id == submission) & (c.share == (share or score_records.WHOLE))
+    return [tuple(row) for row in db.execute(select(*columns).where(of_it).order_by(c.revision, c.score))]
 
 
 def only(text, chosen):
@@ -190,9 +199,9 @@ class TestBeforeClosing:
     def test_what_metrics_warn_of_is_not_shown(self, sent):
         task, callers, ids, _ = sent
         with task.context.store.write() as db:
-            record = score_records.get(db, ids["lyon"], 1)
-            document = {**record.document, "warnings": [{"metric": "attachment", "code": "odd", "detail": "odd"}]}
-            score_records.save(db, replace(record, document=document), {})
+            document = score_records.get(db, ids["lyon"], 1, PUBLIC).document
+            document["warnings"] = [{"metric": "attachment", "code": "odd", "detail": "odd"}]
+            db.execute(update(record_documents).values(document=pack_json(document)))
         assert task.shown(callers["lyon"], ids["lyon"])["warnings"] == []
         assert len(task.shown(ORGANISER, ids["lyon"])["warnings"]) == 1
 
@@ -264,8 +273,7 @@ class TestParts:
                 assert shown["split"] == share
                 assert shown["main"]["value"] == rounded_score(expected["main"]["value"])
                 with task.context.store.read() as db:
-                    records = score_records.get(db, each, 1).shown(share), score_records.get(db, alone, 1)
-                assert records[0].figures == records[1].figures
+                    assert rows_of_scores(db, each, share) == rows_of_scores(db, alone)
 
 
 class TestAfterClosing:
@@ -333,8 +341,8 @@ class TestAfterClosing:
             counted = {row["submission"]: row["runs"] and row["runs"]["count"] for row in of_share}
             assert counted == {first: 2, other: None}
         with split.context.store.read() as db:
-            ids = [member.id for member in boards.system_members(db, SLUG, 1)]
-            mains = [score_records.get(db, each, 1).private.main for each in ids]
+            ids = [member.id for member in boards.system_members(db, SLUG, 1, {})]
+            mains = [score_records.get(db, each, 1, PRIVATE).document["main"]["value"] for each in ids]
         row = next(row for row in rows[PRIVATE] if row["submission"] == first)
         assert row["score"] == row["scores"]["attachment.las"] == sum(mains) / 2
         assert row["runs"]["sd"] == pytest.approx(abs(mains[0] - mains[1]) / 2**0.5)
@@ -534,13 +542,14 @@ class TestRecords:
         task, callers, ids, outputs = sent
         copy = task.scored(callers["lyon"], outputs["lyon"])
         with task.context.store.read() as db:
-            first, second = (score_records.get(db, each, 1) for each in (ids["lyon"], copy))
+            for share in (PUBLIC, PRIVATE):
+                documents = [score_records.get(db, each, 1, share).document for each in (ids["lyon"], copy)]
+                assert documents[0] == documents[1]
+                assert rows_of_scores(db, ids["lyon"], share) == rows_of_scores(db, copy, share) != []
             assert list(wrong_scores(db, every=True)) == []
-        assert first.private is not None
-        assert first.private == second.private
         with task.context.store.write() as db:
-            of_lyon = scores.c.submission_id == ids["lyon"]
-            db.execute(update(scores).where(of_lyon).values(private_figures=first.figures))
+            of_lyon = (scores.c.submission_id == ids["lyon"]) & (scores.c.share == PRIVATE)
+            db.execute(update(scores).where(of_lyon).values(pooled=scores.c.pooled / 2))
         with task.context.store.read() as db:
             assert [flaw.code for flaw in wrong_scores(db, every=True)] == ["scores-damaged"]
 

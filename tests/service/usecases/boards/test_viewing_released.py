@@ -17,8 +17,7 @@ from service.contract.submissions import SubmissionItemsQuery, SubmissionSlicesQ
 from service.errors import Forbidden, Unprocessable
 from service.store import artifacts
 from service.store import submissions as stored
-from service.store.score_records import numbers
-from service.store.tables import parts, scores
+from service.store.tables import parts, record_documents, scores
 from service.usecases.benchmarks.revisions import list_revisions, view_revision
 from service.usecases.submissions import submissions
 from service.usecases.submissions.results import submission_items, submission_slices
@@ -41,12 +40,17 @@ def in_every_form(task: Task, **asked: Any) -> Iterator[bytes]:
 def perturb(context: Context, by: float) -> None:
     """Move every stored figure of every submission."""
     with context.store.write() as db:
+        for row in db.execute(select(record_documents)).all():
+            document = artifacts.unpack_json(row.document)
+            moved = {**document, "metrics": _moved(document["metrics"], by), "main": _moved(document["main"], by)}
+            its = record_documents.c.submission_id == row.submission_id
+            db.execute(update(record_documents).where(its).values(document=artifacts.pack_json(moved)))
         for row in db.execute(select(scores)).all():
-            document = orjson.dumps(artifacts.unpack_json(row.document)["metrics"])
-            moved = {**artifacts.unpack_json(row.document), "metrics": _moved(orjson.loads(document), by)}
-            figures = (numbers(row.figures) + by).astype(np.dtype("<f8")).tobytes()
-            values = {"main": row.main + by, "figures": figures, "document": artifacts.pack_json(moved)}
-            db.execute(update(scores).where(scores.c.submission_id == row.submission_id).values(values))
+            its = (scores.c.submission_id == row.submission_id) & (scores.c.score == row.score)
+            parts = (np.frombuffer(row.parts, "<f8") + by).tobytes()
+            numbers = ("macro", "macro_low", "macro_high", "pooled", "pooled_low", "pooled_high")
+            values = {name: getattr(row, name) + by for name in numbers if getattr(row, name) is not None}
+            db.execute(update(scores).where(its).values(**values, parts=parts))
 
 
 def _moved(value: Any, by: float) -> Any:
@@ -88,7 +92,7 @@ def test_scores_that_are_shown_equal_share_a_rank_and_the_first_is_picked(board,
     other = board.scored(board.team("prague"), spoilt(1))
     for each, value in ((first, 0.95001), (later, 0.95002), (other, 0.95003)):
         with context.store.write() as db:
-            db.execute(update(scores).where(scores.c.submission_id == each).values(main=value))
+            db.execute(update(scores).where(scores.c.submission_id == each).values(macro=value))
     for caller in (ANYONE, ORGANISER):
         shown = board.leaderboard(caller)
         assert column(shown, "submission") == [first, other]

@@ -16,6 +16,7 @@ from service.usecases.benchmarks.benchmarks import delete_benchmark
 from service.usecases.benchmarks.revisions import create_revision
 from service.usecases.comparison_views import list_comparisons, view_comparison
 from service.usecases.comparisons import ask
+from service.usecases.scoring.part_scorer import Scorer
 from service.usecases.scoring.shares import place_on_ladder
 from service.usecases.submissions.submissions import delete_submission, list_submissions
 from tests.fixtures.contexts import ORGANISER
@@ -161,9 +162,9 @@ class TestNoWayBack:
             benchmark = benchmarks.get(db, SLUG)
             revision = revisions.active(db, benchmark)
             for each in sent:
-                record = score_records.get(db, each, 1)
-                score_records.save(db, record, {})
-                place_on_ladder(db, benchmark, revision, submissions.get(db, each))
+                submission = submissions.get(db, each)
+                score_records.save(db, Scorer(context, revision).score(submission, lambda *_: None).record, {})
+                place_on_ladder(db, benchmark, revision, submission)
         assert [released(task, lyon, each) for each in sent] == [True, True]
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 import orjson
 import pytest
+from sqlalchemy import select
 
 from service.caller import Caller
 from service.contract.benchmarks import BenchmarkRequest
 from service.contract.jobs import JobRequest
 from service.contract.submissions import SubmissionRequest, SubmissionsQuery
 from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable
-from service.requests import POOLED
+from service.requests import MACRO, POOLED
 from service.store import score_records
-from service.store.score_records import Figures, Layout
+from service.store.score_records import PARTS
+from service.store.tables import scores
 from service.usecases.access import IdempotencyKey
 from service.usecases.benchmarks.benchmarks import create_benchmark
 from service.usecases.jobs import submit_job
@@ -57,14 +59,12 @@ def test_scores_are_pooled_over_parts_and_averaged_over_parts(task, pair, contex
     assert found["scores"]["las"] == 11 / 12
     assert found["macro"]["las"] == pytest.approx((5 / 6 + 1) / 2)
     with context.store.read() as db:
-        record = score_records.get(db, submission, 1)
+        its, columns = score_records.of_submissions([submission]), (MACRO, POOLED, PARTS)
+        _, stored = score_records.selected(db, its, 1, None, ["attachment.las"], columns)
         [rows] = score_records.counts(db, submission, 1, [0], 0)
-    assert record.main == pytest.approx((5 / 6 + 1) / 2)
-    addresses = [f"attachment.{name}" for name in found["scores"]]
-    figures = Figures.from_bytes(record.figures, Layout(("en", "de"), addresses))
-    assert figures.values.shape == (2 + 6, 5)
-    assert [figures.value(part, addresses[0]) for part in ("en", "de")] == [5 / 6, 1.0]
-    assert figures.value(POOLED, addresses[0]) == 11 / 12
+    assert stored[MACRO].tolist() == [[pytest.approx((5 / 6 + 1) / 2)]]
+    assert stored[POOLED].tolist() == [[11 / 12]]
+    assert stored[PARTS].tolist() == [[[5 / 6, 1.0]]]
     assert rows.shape[0] == 2
 
 
@@ -233,10 +233,13 @@ def test_equal_outputs_of_one_team_reuse_its_scores(task, lyon, context, monkeyp
     monkeypatch.setattr("service.usecases.scoring.part_scorer.Scorer.score", never)
     again = task.scored(lyon, WRONG)
     with context.store.read() as db:
-        records = [score_records.get(db, each, 1) for each in (first, again)]
+        records = [score_records.get(db, each, 1, None) for each in (first, again)]
+        columns = [column for column in scores.c if column.name != "submission_id"]
+        rows = [db.execute(select(*columns).where(scores.c.submission_id == each)).all() for each in (first, again)]
         counts = [score_records.counts(db, each, 1, [0], 0)[0] for each in (first, again)]
     assert again != first
-    assert records[0].figures == records[1].figures
+    assert records[0].document == records[1].document
+    assert rows[0] == rows[1] != []
     assert np.array_equal(counts[0], counts[1])
     assert task.shown(lyon, again)["outputs"] == task.shown(lyon, first)["outputs"]
     with pytest.raises(AssertionError):

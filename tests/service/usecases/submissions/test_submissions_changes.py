@@ -116,7 +116,7 @@ class TestChanges:
             view_submission(context, lyon, submission)
         with context.store.read() as db:
             assert texts.read_texts(db, submission) == {}
-            assert score_records.get(db, submission, 1) is None
+            assert score_records.get(db, submission, 1, None) is None
         assert list_submissions(context, lyon, SLUG, SubmissionsQuery(limit=10)).items == []
 
 

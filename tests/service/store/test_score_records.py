@@ -1,0 +1,84 @@
+"""Scores are selected as they were computed, in the order in which they are asked for, on either database."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from sqlalchemy import delete
+
+from service.requests import MACRO, POOLED, PUBLIC
+from service.store import score_records
+from service.store.score_records import PARTS, macro_of, of_benchmark, of_submissions, selected
+from service.store.tables import scores
+from tests.fixtures.tasks import SECOND_PART, SLUG, TWO_PARTS, WRONG, once
+from treescore.core.scores import member_at
+
+
+@partial(once, either=True)
+def sent(task):
+    """A whole submission, one that lacks a part, and one of another team; their ids."""
+    task.make(TWO_PARTS, metrics=["attachment", "ud"])
+    lyon, whole = task.team(), {"en": WRONG, "de": SECOND_PART}
+    task.ids = [task.scored(lyon, whole), task.scored(lyon, WRONG), task.scored(task.team("oslo"), whole)]
+    return task
+
+
+def addresses_of(db):
+    """All scores of the revision, in an order that is not that of their names."""
+    return sorted({row.score for row in db.execute(scores.select())}, reverse=True)
+
+
+def number(document, address, *path):
+    """A score of a document, by its address; NaN where it is undefined."""
+    key, _, name = address.partition(".")
+    found = member_at(document["metrics"][key][path[0]], name)
+    found = found if len(path) == 1 or found is None else found[path[1]]
+    return np.nan if found is None else found
+
+
+def test_scores_are_those_of_the_document(sent):
+    columns = (MACRO, "macro_low", POOLED, "pooled_high", PARTS)
+    with sent.context.store.read() as db:
+        addresses = addresses_of(db)
+        ids, found = selected(db, of_benchmark(SLUG), 1, None, addresses, columns)
+        documents = [score_records.get(db, each, 1, None).document for each in ids]
+    assert ids == sent.ids
+    for column, path in zip(columns, (("macro",), ("macro_ci95", "low"), ("scores",), ("ci95", "high")), strict=False):
+        expected = [[number(document, address, *path) for address in addresses] for document in documents]
+        np.testing.assert_array_equal(found[column], expected)
+    assert found[PARTS].shape == (3, len(addresses), 2)
+    assert np.isnan(found[PARTS][1, :, 1]).all()
+    for address, (whole, _) in zip(addresses, found[PARTS][1], strict=True):
+        key, _, name = address.partition(".")
+        stored = member_at(documents[1]["metrics"][key]["parts"]["en"]["scores"], name)
+        assert stored == pytest.approx(whole) or (stored is None and np.isnan(whole))
+
+
+def test_one_score_is_that_of_all(sent):
+    with sent.context.store.read() as db:
+        addresses = addresses_of(db)
+        _, of_all = selected(db, of_benchmark(SLUG), 1, None, addresses, (MACRO, PARTS))
+        for at, address in enumerate(addresses):
+            _, of_one = selected(db, of_submissions(sent.ids), 1, None, [address], (MACRO, PARTS))
+            np.testing.assert_array_equal(of_one[MACRO][:, 0], of_all[MACRO][:, at])
+            np.testing.assert_array_equal(of_one[PARTS][:, 0], of_all[PARTS][:, at])
+
+
+def test_only_those_are_selected_that_are_chosen(sent):
+    asked = 1, None, "attachment.las"
+    with sent.context.store.read() as db:
+        assert list(macro_of(db, of_submissions(sent.ids[1:2]), *asked)) == sent.ids[1:2]
+        assert list(macro_of(db, of_benchmark(SLUG, "oslo"), *asked)) == sent.ids[2:]
+        assert macro_of(db, of_benchmark(SLUG), 2, *asked[1:]) == {}
+        assert macro_of(db, of_benchmark(SLUG), 1, PUBLIC, asked[2]) == {}
+        assert macro_of(db, of_submissions([]), *asked) == {}
+
+
+def test_a_lost_score_is_noticed(sent):
+    with sent.context.store.write() as db:
+        addresses = addresses_of(db)
+        db.execute(delete(scores).where(scores.c.submission_id == sent.ids[0], scores.c.score == "attachment.uas"))
+        with pytest.raises(ValueError, match="missing"):
+            selected(db, of_benchmark(SLUG), 1, None, addresses, (MACRO,))
