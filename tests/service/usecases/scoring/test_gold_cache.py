@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,11 @@ def result(context: Context, submission: str) -> Any:
     with context.store.read() as db:
         stored = submissions.get(db, submission)
     found = Scorer(context, active(context)).score(stored, lambda *_: None)
-    return replace(found, record=replace(found.record, created_at=None))
+    shares = {
+        share: (each.document, [getattr(each.scores, of.name).tobytes() for of in fields(each.scores)])
+        for share, each in found.record.shares.items()
+    }
+    return replace(found, record=replace(found.record, created_at=None, shares=shares))
 
 
 def kept_files(context: Context) -> list[Path]:
