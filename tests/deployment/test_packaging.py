@@ -154,7 +154,7 @@ def texts(tmp_path: Path) -> Path:
 def library_files() -> set[str]:
     """The modules of the library, and its data."""
     modules = (ROOT / "treescore").rglob("*.py")
-    data = {"treescore/py.typed", "treescore/problem_catalogue.toml"}
+    data = {"treescore/papers.bib", "treescore/py.typed", "treescore/problem_catalogue.toml"}
     return {str(path.relative_to(ROOT)) for path in modules} | data
 
 
@@ -178,7 +178,16 @@ def test_what_is_installed_scores_compares_and_has_a_client(installed: Environme
     recall, client = installed.run("python", "-c", SCORE, cwd=texts).stdout.split()
     assert (float(recall), client) == (pytest.approx(2 / 3), "client")
     printed = installed.run(
-        "treescore", "score", "--format", "bracketed", "--metric", "parseval", "gold.mrg", "output.mrg", cwd=texts
+        "treescore",
+        "score",
+        "--json",
+        "--format",
+        "bracketed",
+        "--metric",
+        "parseval",
+        "gold.mrg",
+        "output.mrg",
+        cwd=texts,
     )
     (system,) = json.loads(printed.stdout)["results"]["systems"]
     assert system["metrics"]["parseval"]["scores"]["labelled_recall"] == pytest.approx(2 / 3)
@@ -187,6 +196,7 @@ def test_what_is_installed_scores_compares_and_has_a_client(installed: Environme
         cwd=texts,
     )  # fmt: skip
     assert "parseval.labelled_f1" in compared.stdout
+    assert "title = {{Treescore: " in installed.run("treescore", "cite", "parseval", cwd=texts).stdout
     drawn = installed.run(
         "treescore", "compare", "--format", "bracketed", "--metric", "parseval", "--as", "svg", "gold.mrg", "gold.mrg",
         "output.mrg", cwd=texts,
