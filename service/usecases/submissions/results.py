@@ -235,8 +235,7 @@ def _results(
             slug="no-results",
             headers=SOON if submission.state in runs.UNFINISHED else None,
         )
-    share = figures.shown_share(benchmark, context.now())
-    record = score_records.newest(db, submission_id, benchmark.active_revision, share)
+    record = score_records.newest(db, submission_id, benchmark.active_revision, release.share)
     revision = None if record is None else revisions.get(db, benchmark.id, record.revision)
     if record is None or revision is None:
         raise Gone(f"The results of {submission_id} are not kept any more.")
@@ -376,8 +375,7 @@ def _seen(context: Context, caller: Caller, submission_id: str, query: Submissio
         active = active_revision(db, benchmark)
         parts = revisions.parts_of(db, active.id)
         name = part_of(parts, query.part).name
-        share = figures.shown_share(benchmark, context.now())
-        record = score_records.newest(db, submission.id, active.number, share)
+        record = score_records.newest(db, submission.id, active.number, release.share)
         revision = None if record is None else revisions.get(db, benchmark.id, record.revision)
         if record is None and submission.state == runs.FAILED and submission.failure_kind == "input":
             revision = active  # it does not fit gold, or a part cannot be read
