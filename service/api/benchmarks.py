@@ -6,7 +6,7 @@ trail, change feed and replay in one list.
 
 from flask import Blueprint, Request, Response, request
 
-from service.api import answers, bodies, calls
+from service.api import answers, bodies, calls, forms
 from service.api.answers import plain_tags
 from service.api.bodies import JSON
 from service.api.calls import Body, answer, asks, publishes
@@ -63,8 +63,7 @@ def create_benchmark(caller: Caller) -> Response:
              -F en=@en.conllu -F de=@de.conllu -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8000/v1/benchmarks
     """
     context = calls.context()
-    body = calls.parts_body(contract.BenchmarkRequest, "parts", "gold")
-    slug, new = benchmarks.create_benchmark(context, caller, body, calls.idempotency_key(body))
+    slug, new = benchmarks.create_benchmark(context, caller, *calls.sent(contract.BenchmarkRequest, forms.read_gold))
     location = f"/v1/benchmarks/{slug}"
     wait_for = benchmarks.wait_for_benchmark
     return calls.made(wait_for, caller, slug, location=location, repeated=not new, status=201)
@@ -181,8 +180,9 @@ def create_revision(caller: Caller, benchmark: str) -> Response:
     as for a new benchmark.
     """
     context = calls.context()
-    body = calls.parts_body(contract.RevisionRequest, "parts", "gold")
-    number, new = revisions.create_revision(context, caller, benchmark, body, calls.idempotency_key(body))
+    number, new = revisions.create_revision(
+        context, caller, benchmark, *calls.sent(contract.RevisionRequest, forms.read_gold)
+    )
     location = f"/v1/benchmarks/{benchmark}/revisions/{number}"
     return calls.made(revisions.wait_for_revision, caller, benchmark, number, location=location, repeated=not new)
 

@@ -6,7 +6,6 @@ its position if known.
 
 import gc
 import hashlib
-import io
 import json
 import math
 import re
@@ -27,6 +26,7 @@ from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 from service import errors
 from service.config import Config
 from service.requests import Request as Asked
+from service.store.packing import PackedText
 from treescore.core.params import Json
 from treescore.core.text import place
 from treescore.errors import Problem
@@ -48,9 +48,7 @@ class _RefusalError(ValueError):
 
     def __init__(self, code: str, detail: str, *, placed: bool = False) -> None:
         super().__init__(detail)
-        self.code = code
-        self.detail = detail
-        self.placed = placed
+        self.code, self.detail, self.placed = code, detail, placed
 
 
 def parse_json(body: bytes, config: Config) -> Json:
@@ -271,43 +269,27 @@ DRAINED = 256 << 20
 JSON = "application/json"
 
 
-class Body(io.RawIOBase):
-    """The unpacked body as a stream that refuses to exceed its limit.
+class Body:
+    """The pieces of a body, unpacked, which may not exceed its limit.
 
-    Reading raises:
+    Attributes:
+        sent: bytes received so far.
+
+    Iterating raises:
         PayloadTooLarge: more than `limit` bytes come out, or went in.
         BadRequest: the packed data are damaged or incomplete; the connection fails or stalls.
         UnsupportedMediaType: the coding is not supported.
     """
 
     def __init__(self, request: Request, config: Config, limit: int) -> None:
-        super().__init__()
         self._request = request
         self._config = config
         self._limit = limit
         coding = request.headers.get("Content-Encoding", "").strip().lower()
         self._decoder = None if coding in ("", "identity") else _decoder(coding)
-        self._pieces = self._unpacked()
-        self._rest = memoryview(b"")
         self._count = self.sent = 0
 
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        """Fill the buffer from the next piece; return the number of bytes, 0 at the end."""
-        while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._rest = memoryview(piece)
-        size = min(len(buffer), len(self._rest))
-        buffer[:size] = self._rest[:size]
-        self._rest = self._rest[size:]
-        return size
-
-    def _unpacked(self) -> Iterator[bytes]:
+    def __iter__(self) -> Iterator[bytes]:
         length = self._request.content_length
         if length is not None and length > self._limit:
             raise self._too_large()
@@ -352,7 +334,10 @@ class _Packed:
             rest = data[start : start + self._piece]
             while rest:
                 if self._member.eof:
-                    self._members = _next_member(self._members)
+                    self._members += 1
+                    if self._members > MAX_PACKED_MEMBERS:
+                        detail = f"The packed body exceeds {MAX_PACKED_MEMBERS} members. Pack it as one member."
+                        raise errors.BadRequest(detail, slug="malformed-body")
                     self._member = self._begin()
                 try:
                     piece = self._member.decompress(rest)
@@ -398,14 +383,6 @@ def _decoder(coding: str) -> _Packed:
     raise errors.UnsupportedMediaType(detail, headers={"Accept-Encoding": "gzip, zstd"})
 
 
-def _next_member(count: int) -> int:
-    if count >= MAX_PACKED_MEMBERS:
-        raise errors.BadRequest(
-            f"The packed body exceeds {MAX_PACKED_MEMBERS} members. Pack it as one member.", slug="malformed-body"
-        )
-    return count + 1
-
-
 def _damaged(coding: str) -> errors.BadRequest:
     detail = f"The body is invalid or incomplete {coding} data. Pack it again, or leave Content-Encoding out."
     return errors.BadRequest(detail, slug="malformed-body")
@@ -417,7 +394,7 @@ def whole(request: Request, config: Config, limit: int) -> bytes:
     Raises:
         ServiceError: 400, 413 or 415.
     """
-    return io.BufferedReader(Body(request, config, limit), CHUNK).read()
+    return b"".join(Body(request, config, limit))
 
 
 def read_json(request: Request, config: Config, limit: int) -> object:
@@ -430,16 +407,15 @@ def read_json(request: Request, config: Config, limit: int) -> object:
     return parse_json(whole(request, config, limit), config)
 
 
-def digest(request: Request, asked: Asked) -> str:
-    """Return a digest of method, path and request; two spellings of one request have the same."""
-    state = hashlib.sha256(f"{request.method} {request.path}\n".encode())
-    state.update(orjson.dumps(asked, default=_plain, option=orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS))
-    return state.hexdigest()
+def digest(request: Request, asked: object) -> str:
+    """Return a digest of method, path and request, texts by their digests; two spellings of it have the same."""
+    spelled = orjson.dumps(asked, default=_plain, option=orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS)
+    return hashlib.sha256(f"{request.method} {request.path}\n".encode() + spelled).hexdigest()
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, bytes):
-        return value.decode()
+    if isinstance(value, PackedText):
+        return value.digest
     return value.given() if isinstance(value, Asked) else str(value)
 
 

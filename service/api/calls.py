@@ -11,7 +11,7 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial, wraps
+from functools import lru_cache, wraps
 from typing import Any, NamedTuple, ParamSpec, TypeAlias, get_type_hints
 
 from flask import Request as FlaskRequest
@@ -26,7 +26,7 @@ from service.context import Context
 from service.contract.derive import schema_of
 from service.contract.fields import Loaded, Strict, load
 from service.errors import SOON, BadRequest, NotAcceptable, Unauthorized, Unprocessable
-from service.requests import Query, Request
+from service.requests import Query
 from service.usecases.access import IdempotencyKey, authenticate, count_failure
 from service.usecases.runs import JSON_TYPE, Page, Shown
 from treescore.render.forms import ITEM_FORMATS, render_items
@@ -263,23 +263,19 @@ def body(
         return loaded(kind, bodies.read_json(request, config, most))
 
 
-def parts_body(kind: type[Loaded], folder: str, key: str | None = None) -> Loaded:
-    """Return the request of a JSON body, or of a form with a file for each part (see service.api.forms.read_parts).
+def sent(
+    kind: type[Loaded] | Strict[Loaded], read_form: Callable[[FlaskRequest, Config], object]
+) -> tuple[Loaded, IdempotencyKey | None]:
+    """Return the request that `body` returns, and the client's key for it with its digest; None without a key.
+
+    Hand both on and keep neither: who then waits for an answer is not to hold the texts.
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
-    return body(kind, partial(forms.read_parts, folder=folder, key=key))
-
-
-def idempotency_key(asked: Request) -> IdempotencyKey | None:
-    """Return the client's key for a request, with the digest of the request; None without a key.
-
-    Raises:
-        BadRequest: the key is invalid.
-    """
+    asked = body(kind, read_form)
     key = given_key()
-    return None if key is None else IdempotencyKey(key, bodies.digest(request, asked))
+    return asked, None if key is None else IdempotencyKey(key, bodies.digest(request, asked))
 
 
 def form_of(formats: Mapping[str, str], asked: str | None) -> str:

@@ -9,29 +9,30 @@ Files named `.gz` and `.zst` are unpacked, and archives named `.zip` with one fi
 file for each part, named after it.
 """
 
-import io
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from flask import Request
 from multipart import MultipartError, MultipartSegment, ParserLimitReached, PushMultipartParser
 
 from service.api import bodies
-from service.api.bodies import CHUNK, Body, unpacked
+from service.api.bodies import Body, unpacked
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, problems_counted, unprocessable
+from service.store.packing import PackedText, packed_text
 from treescore.core.params import Json, escape
 from treescore.core.text import actually, encoding_problem, packed_as
-from treescore.errors import InputError
-from treescore.sources.files import ARCHIVE, TOO_LARGE, files_of_zip
+from treescore.errors import InputError, Problem
+from treescore.sources.files import ARCHIVE, PACKED, TOO_LARGE, files_of_zip
 
 FORM = "multipart/form-data"
 FIELDS = ("source", "target", "alignment")
 MAX_PARTS = 5_000
+META = "meta"
 ALL_PARTS = "parts"
 """The name of an archive with a file for each part."""
 FILE_CODINGS: Mapping[str, str] = {".gz": "gzip", ".zst": "zstd"}
@@ -39,12 +40,31 @@ FILE_CODINGS: Mapping[str, str] = {".gz": "gzip", ".zst": "zstd"}
 _INDEX = re.compile(r"systems/(0|[1-9][0-9]{0,5})", re.ASCII)
 
 
+class FaultyText(NamedTuple):
+    """What is wrong with the text of a file, to be reported at its place in the request, and how many bytes it has."""
+
+    problem: Problem
+    size: int
+
+
+Received: TypeAlias = PackedText | FaultyText
+Label: TypeAlias = Callable[[str, str], str]
+
+
 class FormPart(NamedTuple):
-    """One part of a form: its name, the name of its file (None for a plain field), and its bytes."""
+    """One part of a form.
+
+    Attributes:
+        name: of its field.
+        filename: None for a plain field.
+        data: as sent, of a plain field and of a packed file; empty of another.
+        text: of a file that is not packed.
+    """
 
     name: str
     filename: str | None
     data: bytes
+    text: Received | None
 
 
 def read_job(request: Request, config: Config) -> dict[str, Json]:
@@ -58,10 +78,10 @@ def read_job(request: Request, config: Config) -> dict[str, Json]:
     if not isinstance(systems, list) or not all(isinstance(system, dict) for system in systems):
         raise invalid("bad-value", "/systems", "In `meta`, `systems` must be a list of objects.")
     numbers = {system["name"]: number for number, system in enumerate(systems) if isinstance(system.get("name"), str)}
-    for name, data in texts:
+    for name, text in texts:
         owner, field = _split(name)
         if owner == "gold":
-            put_text(document, "gold", field, (name, data), "/gold")
+            put_text(document, "gold", field, (name, text), "/gold")
             continue
         match = _INDEX.fullmatch(owner)
         if match is None and owner not in numbers:
@@ -70,7 +90,7 @@ def read_job(request: Request, config: Config) -> dict[str, Json]:
         number = int(match[1]) if match is not None else numbers[owner]
         if number >= len(systems):
             raise invalid("unknown-part", f"/systems/{number}", f"The file {name!r} belongs to no system of `meta`.")
-        put_text(systems[number], "output", field, (name, data), f"/systems/{number}/output")
+        put_text(systems[number], "output", field, (name, text), f"/systems/{number}/output")
     return document
 
 
@@ -93,42 +113,45 @@ def read_parts(request: Request, config: Config, folder: str, key: str | None) -
     parts = document.setdefault(folder, {})
     if not isinstance(parts, dict):
         raise invalid("wrong-type", f"/{folder}", f"In `meta`, `{folder}` must be an object.")
-    for name, data in texts:
+    for name, text in texts:
         owner, field = _split(name)
-        for prefix in ("parts/", f"{folder}/"):
-            owner = owner.removeprefix(prefix)
+        owner = owner.removeprefix("parts/").removeprefix(f"{folder}/")
         pointer = f"/{folder}/{escape(owner)}"
         if key is None:
-            put_text(parts, owner, field, (name, data), pointer)
+            put_text(parts, owner, field, (name, text), pointer)
             continue
         part = parts.setdefault(owner, {})
         if not isinstance(part, dict):
             raise invalid("wrong-type", pointer, "In `meta`, a part must be an object.")
-        put_text(part, key, field, (name, data), f"{pointer}/{key}")
+        put_text(part, key, field, (name, text), f"{pointer}/{key}")
     return document
 
 
-def read_form(request: Request, config: Config) -> tuple[dict[str, Json], list[tuple[str, bytes]]]:
+read_outputs = partial(read_parts, folder="outputs", key=None)
+read_gold = partial(read_parts, folder="parts", key="gold")
+
+
+def read_form(request: Request, config: Config) -> tuple[dict[str, Json], list[tuple[str, Received]]]:
     """Return the document `meta`, and the texts under their names, in the order received.
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
     """
-    parts, left = read_fields(request, config)
+    parts, left = read_fields(request, config, lambda name, _filename: name)
     if any(not part.name for part in parts):
         raise BadRequest("A part of the form has no name. Name each part.", slug="malformed-body")
-    metas = [part.data for part in parts if part.name == "meta"]
+    metas = [part.data for part in parts if part.name == META]
     if len(metas) != 1:
         detail = f"The form has {len(metas)} fields `meta`. Send one, with the JSON document without its texts."
         raise BadRequest(detail, slug="malformed-body")
     document = bodies.parse_json(metas[0], config)
     if not isinstance(document, dict):
         raise invalid("wrong-type", "", "The field `meta` must be a JSON object.")
-    texts: list[tuple[str, bytes]] = []
+    texts: list[tuple[str, Received]] = []
     for part in parts:
-        if part.name != "meta":
+        if part.name != META:
             found = _texts_of(part, config, left)
-            left -= sum(len(data) for _, data in found)
+            left -= sum(text.size for _, text in found)
             texts += found
     return document, texts
 
@@ -138,24 +161,25 @@ def suffix_of(filename: str | None) -> str:
     return PurePosixPath((filename or "").replace("\\", "/")).suffix.lower()
 
 
-def _texts_of(part: FormPart, config: Config, left: int) -> list[tuple[str, bytes]]:
+def _texts_of(part: FormPart, config: Config, left: int) -> list[tuple[str, Received]]:
     """Return the texts of one file of a form with their names, unpacked; they have at most `left` bytes together.
 
     Raises:
         PayloadTooLarge: they have more.
         Unprocessable: the file is damaged, or an archive that holds several files and is not all parts.
     """
+    if part.text is not None:
+        return [(part.name, part.text)]
     suffix, pointer = suffix_of(part.filename), f"/{escape(part.name)}"
-    if suffix in FILE_CODINGS:
-        coding = FILE_CODINGS[suffix]
+    if coding := FILE_CODINGS.get(suffix):
         try:
-            return [(part.name, unpacked(part.data, coding, config, left))]
+            return [(part.name, received(part.name, unpacked(part.data, coding, config, left)))]
         except BadRequest as error:
             detail = f"{part.filename!r} is not whole {coding} data.{actually(part.data, coding)}"
             detail += " Pack it again, or rename it."
             raise invalid("damaged-archive", pointer, detail) from error
     if suffix != ARCHIVE:
-        return [(part.name, part.data)]
+        return [(part.name, received(part.name, part.data))]
     try:
         files = files_of_zip(part.data, part.filename or "", pointer, left)
     except InputError as error:
@@ -163,16 +187,24 @@ def _texts_of(part: FormPart, config: Config, left: int) -> list[tuple[str, byte
             raise PayloadTooLarge(error.problems[0].detail) from error
         raise unprocessable(error) from error
     if part.name == ALL_PARTS:
-        return [(file.name.partition(".")[0], file.text) for file in files]  # each is named after its part
+        # each is named after its part
+        return [(name := file.name.partition(".")[0], received(name, file.text)) for file in files]
     if len(files) > 1:
         detail = f"The archive holds {len(files)} files, a text is one. Send it under the name `{ALL_PARTS}`, with a "
         detail += "file for each part, or send one archive for each text."
         raise invalid("several-texts", pointer, detail)
-    return [(part.name, files[0].text)]
+    return [(part.name, received(part.name, files[0].text))]
 
 
-def read_fields(request: Request, config: Config) -> tuple[list[FormPart], int]:
+def read_fields(request: Request, config: Config, label: Label) -> tuple[list[FormPart], int]:
     """Return the parts of a form, in the order received, and the bytes that all may be, unpacked.
+
+    Of files that are not packed one at a time is held. What is wrong with its text is returned, to be reported later.
+
+    Args:
+        request: as received.
+        config: its limits.
+        label: what messages call a file, by the names of its field and of itself.
 
     Raises:
         ServiceError: 400, 413 or 415.
@@ -181,9 +213,8 @@ def read_fields(request: Request, config: Config) -> tuple[list[FormPart], int]:
     if not boundary:
         raise BadRequest("The Content-Type has no boundary.", slug="malformed-body")
     body = Body(request, config, config.max_upload_bytes)
-    stream = io.BufferedReader(body, CHUNK)
     try:
-        parts = _parsed(iter(partial(stream.read, CHUNK), b""), boundary, config.max_body_bytes)
+        parts = _parsed(body, boundary, config.max_body_bytes, label)
     except ParserLimitReached as error:
         detail = (
             f"A field of the form exceeds {config.max_body_bytes} bytes, the form exceeds {MAX_PARTS} parts, or a part "
@@ -199,7 +230,7 @@ def read_fields(request: Request, config: Config) -> tuple[list[FormPart], int]:
     return parts, min(config.max_upload_bytes, config.room_of(body.sent))
 
 
-def _parsed(pieces: Iterator[bytes], boundary: str, most: int) -> list[FormPart]:
+def _parsed(pieces: Iterable[bytes], boundary: str, most: int, label: Label) -> list[FormPart]:
     """Split a form, to the end of its body.
 
     Raises:
@@ -215,7 +246,7 @@ def _parsed(pieces: Iterator[bytes], boundary: str, most: int) -> list[FormPart]
                     name, filename, data = event.name or "", event.filename, []
                     room = most if filename is None else math.inf
                 elif event is None:
-                    found.append(FormPart(name, filename, b"".join(data)))
+                    found.append(_part(name, filename, data, label))
                 else:
                     data.append(event)
                     room -= len(event)
@@ -224,19 +255,34 @@ def _parsed(pieces: Iterator[bytes], boundary: str, most: int) -> list[FormPart]
     return found
 
 
-def checked(name: str, data: bytes, pointer: str) -> bytes:
-    """Return the text of a file, for the place of the request at `pointer`.
+def _part(name: str, filename: str | None, pieces: list[bytes], label: Label) -> FormPart:
+    """Return a part of these pieces, of which the list is emptied: the text is not to be held twice."""
+    data = b"".join(pieces)
+    pieces.clear()
+    if filename is None or name == META or suffix_of(filename) in PACKED:
+        return FormPart(name, filename, data, None)
+    return FormPart(name, filename, b"", received(label(name, filename), data))
 
-    Raises:
-        Unprocessable: it is packed, or not UTF-8.
-    """
+
+def received(name: str, data: bytes) -> Received:
+    """Return the text of a file as it is stored, or that it is packed or not UTF-8."""
     packed = packed_as(data)
     if packed is not None:
-        raise invalid("packed-text", pointer, f"The file {name!r} is {packed.name}. {packed.advice}")
+        problem = Problem(code="packed-text", detail=f"The file {name!r} is {packed.name}. {packed.advice}")
+        return FaultyText(problem, len(data))
     wrong = encoding_problem(data, f"file {name!r}")
-    if wrong is not None:
-        raise Unprocessable(problems_counted(1), problems=[wrong.at(pointer)])
-    return data
+    return packed_text(data) if wrong is None else FaultyText(wrong, len(data))
+
+
+def checked(text: Received, pointer: str) -> PackedText:
+    """Return a text, for the place of the request at `pointer`.
+
+    Raises:
+        Unprocessable: something is wrong with it.
+    """
+    if isinstance(text, FaultyText):
+        raise Unprocessable(problems_counted(1), problems=[text.problem.at(pointer)])
+    return text
 
 
 def _split(name: str) -> tuple[str, str | None]:
@@ -244,12 +290,12 @@ def _split(name: str) -> tuple[str, str | None]:
     return (owner, field) if owner and field in FIELDS else (name, None)
 
 
-def put_text(holder: dict[str, Json], key: str, field: str | None, file: tuple[str, bytes], pointer: str) -> None:
+def put_text(holder: dict[str, Json], key: str, field: str | None, file: tuple[str, Received], pointer: str) -> None:
     """Put a file's text into the document at `pointer`, or below it for one of several texts."""
-    name, data = file
+    name, text = file
     pointer = pointer if field is None else f"{pointer}/{field}"
     target = holder if field is None else holder.setdefault(key, {})
     last = key if field is None else field
     if not isinstance(target, dict) or last in target:
         raise invalid("duplicate-text", pointer, f"The text {name!r} is given twice.")
-    target[last] = checked(name, data, pointer)
+    target[last] = checked(text, pointer)

@@ -48,8 +48,8 @@ def submit_job(caller: Caller) -> Response:
              -F gold=@gold.conllu -F udpipe=@udpipe.conllu http://127.0.0.1:8000/v1/jobs
     """
     context = calls.context()
-    body = calls.body(contract.job_schema(context.config.max_systems), forms.read_job)
-    made = jobs.submit_job(context, caller, body, calls.idempotency_key(body))
+    schema = contract.job_schema(context.config.max_systems)
+    made = jobs.submit_job(context, caller, *calls.sent(schema, forms.read_job))
     location = f"/v1/jobs/{made.id}"
     response = calls.made(jobs.wait_for_job, caller, made.id, location=location, repeated=not made.new)
     return response if made.key is None else answers.with_secret(response, {"key": made.key})

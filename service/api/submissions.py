@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response
 
-from service.api import answers, calls
+from service.api import answers, calls, forms
 from service.api.calls import Body, answer, asks, item_page, texts
 from service.caller import Caller
 from service.contract import submissions as contract
@@ -51,11 +51,9 @@ def submit(caller: Caller, query: contract.SubmitQuery, benchmark: str) -> Respo
     """
     context = calls.context()
     views.require_room(context, caller, benchmark, calls.given_key(), scored=not query.validate_only)
-    body = calls.parts_body(contract.SubmissionRequest, "outputs")
-    if query.validate_only:
-        return _validated(caller, benchmark, body)
-    submission, new = submissions.submit(context, caller, benchmark, body, calls.idempotency_key(body))
-    response = _made(caller, submission, repeated=not new)
+    make, shown = (validation.validate, _validated) if query.validate_only else (submissions.submit, _made)
+    made, new = make(context, caller, benchmark, *calls.sent(contract.SubmissionRequest, forms.read_outputs))
+    response = shown(caller, made, repeated=not new)
     response.headers.extend(dict(submissions.rate_limits(context, caller, benchmark)))
     return response
 
@@ -204,12 +202,9 @@ def _made(caller: Caller, submission: str, *, repeated: bool = False) -> Respons
     return calls.made(submissions.wait_for_submission, caller, submission, location=location, repeated=repeated)
 
 
-def _validated(caller: Caller, benchmark: str, body: contract.SubmissionRequest) -> Response:
+def _validated(caller: Caller, job_id: str, *, repeated: bool = False) -> Response:
     """Return 200 with the result of a validation, or 202 with its unfinished job."""
-    context = calls.context()
-    job_id, new = validation.validate(context, caller, benchmark, body, calls.idempotency_key(body))
-    response = calls.made(jobs.wait_for_job, caller, job_id, location=f"/v1/jobs/{job_id}", repeated=not new)
+    response = calls.made(jobs.wait_for_job, caller, job_id, location=f"/v1/jobs/{job_id}", repeated=repeated)
     if response.status_code == 201:
         response.status_code = 200
-    response.headers.extend(dict(submissions.rate_limits(context, caller, benchmark)))
     return response

@@ -192,7 +192,7 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool, compil
     if own_redis:
         listens = socket_path(config.data_dir)
         config = replace(config, redis_url=f"unix://{listens}")
-    supervisor = processes.Supervisor({**processes.ONE_THREAD, **inherited(config)})
+    supervisor = processes.Supervisor({**processes.OF_PROCESSES, **inherited(config)})
     try:
         if not migrated(supervisor, stop):
             return

@@ -12,6 +12,7 @@ from service.contract.derive import OVERLAPPING, Named, Says, closed, inline, mo
 from service.contract.fields import OneOf, length, pattern, whole
 from service.policy.gate import LEVELS
 from service.requests import DEFAULT_LIMIT, ORDERS, PICKS, ROLES, SCOPES, SHARES, STATES, WRONG_KINDS, Query
+from service.store.packing import PackedText
 from treescore.core.params import Json
 from treescore.evaluation.spec import SIDES
 from treescore.render.forms import ITEM_FORMATS
@@ -60,9 +61,9 @@ class Texts(TypedDict):
         alignment: The links between their words.
     """
 
-    source: str
-    target: str
-    alignment: str
+    source: Annotated[PackedText, fields.OneText]
+    target: Annotated[PackedText, fields.OneText]
+    alignment: Annotated[PackedText, fields.OneText]
 
 
 def _text(**options: Any) -> plain.Field[object]:
@@ -70,7 +71,7 @@ def _text(**options: Any) -> plain.Field[object]:
 
 
 Text: TypeAlias = Annotated[
-    str | bytes | Mapping[str, str], _text, Named("Text", "One text, or the three texts of a parallel treebank.")
+    PackedText | Mapping[str, PackedText], _text, Named("Text", "One text, or the three texts of a parallel treebank.")
 ]
 
 

@@ -19,6 +19,7 @@ from marshmallow import INCLUDE, RAISE, Schema, ValidationError, fields, post_lo
 
 from service.errors import LONGEST_SHOWN, Unprocessable, problems_counted
 from service.requests import MAX_ABOUT, MAX_ADDRESS, MAX_NOTES
+from service.store.packing import PackedText, packed_text
 from treescore.core.params import escape
 from treescore.core.wording import MAX_NAME, NAME_RULE, did_you_mean, is_name
 from treescore.errors import Problem, ProblemList
@@ -490,8 +491,17 @@ class Either(Checked):
         raise wrong_type("one of several")
 
 
+class OneText(String):
+    """A text as a string, or one that was packed when it was received; as it is stored."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
+        if isinstance(value, PackedText):
+            return value
+        return packed_text(super()._deserialize(value, attr, data, **options).encode())
+
+
 class Text(Checked):
-    """A text as a string, or an object of strings for the format made of several texts."""
+    """One text, or an object of texts for the format made of several."""
 
     shape: ClassVar[Shape] = {"oneOf": [{"type": "string"}, component("Texts")]}
 
@@ -501,8 +511,8 @@ class Text(Checked):
 
     def check(self, value: object) -> object:
         """One text or several."""
-        if isinstance(value, str | bytes):
-            return value
+        if isinstance(value, str | PackedText):
+            return OneText().deserialize(value)
         if not isinstance(value, dict):
             raise wrong_type("a string, or an object of strings for a format of several texts")
         return self.texts.load(value)

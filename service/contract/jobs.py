@@ -15,11 +15,14 @@ from service.contract.comparisons import SETTINGS_IN_WORDS, Across, Comparison
 from service.contract.derive import Named, Says, checked_by, closed, described_by, inline, more, schema_class
 from service.contract.fields import Checked, Fault, OneOf, Shape, Strict, component, item_column, length, wrong_type
 from service.requests import Query, Request
+from service.store.packing import packed_text
 from treescore.core.comparing import PARAMS
 from treescore.core.params import Json
 from treescore.render.forms import FORMATS
 
 MAX_AGREEMENTS = 50
+NO_TEXT = packed_text(b"")
+"""What stands for the texts of a request that was stored without them."""
 
 
 class Significance(Checked):
@@ -141,8 +144,8 @@ class JobRequest(Request):
     @classmethod
     def stored(cls, members: Mapping[str, Json]) -> JobRequest:
         """Read back what `without_texts` returned; the texts of the result are empty."""
-        systems = [SystemEntry(**system, output="") for system in members["systems"]]
-        return cls(**{**members, "gold": "", "systems": systems})
+        systems = [SystemEntry(**system, output=NO_TEXT) for system in members["systems"]]
+        return cls(**{**members, "gold": NO_TEXT, "systems": systems})
 
     @property
     def scoring(self) -> dict[str, Json]:

@@ -55,10 +55,10 @@ _JOINTS = ("/", ".", "_", "-")
 
 
 class File(NamedTuple):
-    """A file of a form: its name without folders, as sent, and its text, unpacked."""
+    """A file of a form: its name without folders, as sent, and its text."""
 
     name: str
-    text: bytes
+    text: forms.Received
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def read_upload() -> Upload:
     bodies.media_type(request, forms.FORM)
     config = calls.context().config
     with bodies.alone(request, calls.load_of_process().large_bodies, config, config.max_upload_bytes):
-        parts, left = forms.read_fields(request, config)
+        parts, left = forms.read_fields(request, config, lambda _name, filename: shown(_without_folders(filename)))
         fields: dict[str, str] = {}
         for part in parts:
             if part.filename is None:
@@ -208,20 +208,28 @@ def _unpacked(fields: Mapping[str, str], parts: Iterable[FormPart], config: Conf
     files: dict[str, list[File]] = {}
     problems = ProblemList()
     for part in parts:
-        if part.filename is None or not (part.filename or part.data):
-            continue  # of a field without a file browsers send an empty one
-        name = part.filename.replace("\\", "/").rpartition("/")[2]
-        coding = forms.FILE_CODINGS.get(forms.suffix_of(name))
-        try:
-            text = part.data if coding is None else bodies.unpacked(part.data, coding, config, left)
-        except errors.BadRequest:
-            detail = f"The file {shown(name)!r} is not a whole {coding} file."
-            detail += f"{actually(part.data, str(coding))} Pack it again, or send it unpacked."
-            problems.add(Problem(code="damaged-archive", detail=detail))
+        if part.filename is None:
             continue
-        left -= len(text)
+        name, text = _without_folders(part.filename), part.text
+        if text is None:
+            coding = forms.FILE_CODINGS.get(forms.suffix_of(name))
+            try:
+                data = part.data if coding is None else bodies.unpacked(part.data, coding, config, left)
+            except errors.BadRequest:
+                detail = f"The file {shown(name)!r} is not a whole {coding} file."
+                detail += f"{actually(part.data, str(coding))} Pack it again, or send it unpacked."
+                problems.add(Problem(code="damaged-archive", detail=detail))
+                continue
+            text = forms.received(shown(name), data)
+        elif not (part.filename or text.size):
+            continue  # of a field without a file browsers send an empty one
+        left -= text.size
         files.setdefault(part.name, []).append(File(name, text))
     return Upload(fields, files, problems)
+
+
+def _without_folders(filename: str) -> str:
+    return filename.replace("\\", "/").rpartition("/")[2]
 
 
 def _decoded(data: bytes) -> str:
@@ -463,7 +471,7 @@ def _job_of(upload: Upload) -> JobRequest:
     usual, metric = FORMATS[read_as], upload.fields.get("metric", "")
     members: dict[str, object] = {
         "format": read_as,
-        "gold": forms.checked(shown(golds[0].name), golds[0].text, "/gold"),
+        "gold": forms.checked(golds[0].text, "/gold"),
         "systems": [
             _system(number, name, file, "" if named else read_as)
             for number, (name, file) in enumerate(zip(_names(outputs), outputs, strict=True))
@@ -476,7 +484,7 @@ def _job_of(upload: Upload) -> JobRequest:
 def _system(number: int, name: str, file: File, gold_format: str) -> dict[str, object]:
     """Return one system of the request; where gold's format was guessed, its own format is guessed too."""
     own = format_of_name(file.name) if gold_format else None
-    output = forms.checked(shown(file.name), file.text, f"/systems/{number}/output")
+    output = forms.checked(file.text, f"/systems/{number}/output")
     members: dict[str, object] = {"name": name, "output": output}
     return members if own in (None, gold_format) else {**members, "format": own}
 

@@ -1,6 +1,6 @@
 """Texts, each stored once by its digest, and their owners; random keys of this store are texts that are never sent.
 
-A text is compressed once, when it is received. A key is created on first use.
+A text is packed once, when it is received. A key is created on first use.
 """
 
 import secrets as random
@@ -11,14 +11,11 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.sql.dml import Insert
 from sqlalchemy.sql.schema import Table
 
-from service.store.packing import packer_of_texts, unpack
+from service.store.packing import PackedText, packed_text, unpack
 from service.store.tables import owned_texts, secrets, texts, views
-from treescore.core.text import digest_of
 
 Texts = Mapping[str, tuple[str, bytes]]
 """Texts of an owner: name -> (digest, body)."""
-PackedTexts = Mapping[str, tuple[str, int, bytes]]
-"""Texts ready to be stored: name -> (digest, size, zstd)."""
 
 _STORED = select(texts.c.digest).where(texts.c.digest.in_(bindparam("digests", expanding=True)))
 _OWN = insert(owned_texts)
@@ -30,26 +27,19 @@ _TEXTS = (
 # built once: building them takes longer than running them
 
 
-def pack_texts(named: Mapping[str, bytes]) -> PackedTexts:
-    """Pack texts. Call it before the transaction begins, which keeps others from writing."""
-    pack = packer_of_texts()
-    return {name: (digest_of(body), len(body), pack(body)) for name, body in named.items()}
-
-
 def put(db: Connection, owner: str, bodies: Mapping[str, bytes]) -> None:
     """Store texts under an owner."""
-    put_packed(db, owner, pack_texts(bodies))
+    put_packed(db, owner, {name: packed_text(body) for name, body in bodies.items()})
 
 
-def put_packed(db: Connection, owner: str, packed: PackedTexts) -> None:
+def put_packed(db: Connection, owner: str, packed: Mapping[str, PackedText]) -> None:
     """Store packed texts under an owner."""
-    bodies = {digest: (size, body) for digest, size, body in packed.values()}
-    stored = set(db.scalars(_STORED, {"digests": list(bodies)}))
-    new = {digest: kept for digest, kept in bodies.items() if digest not in stored}
-    new_rows = [{"digest": digest, "size": size, "body": body} for digest, (size, body) in new.items()]
+    unlike = {text.digest: text for text in packed.values()}
+    stored = set(db.scalars(_STORED, {"digests": list(unlike)}))
+    new_rows = [text._asdict() for digest, text in unlike.items() if digest not in stored]
     if new_rows:
         db.execute(insert_or_ignore(db, texts), new_rows)
-    owned_rows = [{"owner": owner, "name": name, "digest": digest} for name, (digest, _, _) in packed.items()]
+    owned_rows = [{"owner": owner, "name": name, "digest": text.digest} for name, text in packed.items()]
     if owned_rows:
         db.execute(_OWN, owned_rows)
 

@@ -79,7 +79,7 @@ def submit_job(
     """
     caller.require("score")
     _check(request)
-    packed = texts.pack_texts(_texts(request, context.config.max_run_bytes))
+    packed = _texts(request, context.config.max_run_bytes)
     now = context.now()
     job_id = new_id(KIND, now)
     key = new_job_key() if caller.anonymous else None
@@ -259,7 +259,7 @@ def _check_scores(request: JobRequest) -> None:
                 report.find_score(spec, address)
 
 
-def _texts(request: JobRequest, memory: int) -> dict[str, bytes]:
+def _texts(request: JobRequest, memory: int) -> dict[str, packing.PackedText]:
     """Return the texts under their names (`gold`, `systems/0`, `gold/source`).
 
     Raises:

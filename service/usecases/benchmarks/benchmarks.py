@@ -26,6 +26,7 @@ from service.queue import LIVE
 from service.requests import MAX_PARTS, MISSING, PRIVATE, Request
 from service.store import artifacts, benchmarks, revisions, runs, score_records, submissions, texts, tokens
 from service.store.benchmarks import Benchmark
+from service.store.packing import PackedText, packed_text
 from service.store.revisions import Part, Revision
 from service.store.runs import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
 from service.store.submissions import SentAttempt
@@ -82,7 +83,7 @@ def create_benchmark(
             if benchmark.private_share is not None:
                 shares.make_key(db)
             revisions.add(db, first, list(request.parts))
-            texts.put(db, revision_id, named)
+            texts.put_packed(db, revision_id, named)
             events.record_event(db, context, "benchmark.created", slug, actor=caller.owner)
     except IntegrityError as error:
         raise _benchmark_taken(slug) from error
@@ -276,19 +277,19 @@ def _input_names(revision: Revision) -> list[str]:
 
 def parts_texts(
     problems: ProblemList, parts: Mapping[str, PartGold], scoring: Mapping[str, Json], memory: int
-) -> dict[str, bytes]:
+) -> dict[str, PackedText]:
     """Return gold texts and their items under the names by which they are kept.
 
     Wrong names and shapes go to `problems`, and texts that are too large for the `memory` of a run.
     """
     choice = config.scoring_config(scoring).spec.format
-    named: dict[str, bytes] = {}
+    named: dict[str, PackedText] = {}
     for part, given in parts.items():
         check_part_name(problems, part, "/parts")
         pointer = f"/parts/{escape(part)}"
         named |= gold.named_texts(problems, f"{gold.GOLD}/{part}", given.gold, choice, pointer, part, memory=memory)
         if given.items:
-            named[gold.items_name(part)] = orjson.dumps(given.items)
+            named[gold.items_name(part)] = packed_text(orjson.dumps(given.items))
     return named
 
 

@@ -80,7 +80,7 @@ def create_revision(
             name for part in carried if part not in gold for name in (*names_of(GOLD, part, choice), items_name(part))
         ]
         texts.share(db, base.id, revision_id, kept)
-        texts.put(db, revision_id, named)
+        texts.put_packed(db, revision_id, named)
         data = {"revision": number, "dry_run": request.dry_run}
         record_event(db, context, "revision.created", slug, actor=caller.owner, subject=revision_id, data=data)
     context.queue.put(revision_id, queue)

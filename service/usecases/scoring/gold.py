@@ -28,6 +28,7 @@ from service.config import Config
 from service.context import Context
 from service.contract.common import Text as Given
 from service.store import database, gold_files, revisions, texts
+from service.store.packing import PackedText
 from service.store.revisions import Part, Revision
 from treescore.core import arrays, registry, structure, trees, version
 from treescore.core.structure import NONE
@@ -54,7 +55,7 @@ def named_texts(
     part: str | None = None,
     *,
     memory: int,
-) -> dict[str, bytes]:
+) -> dict[str, PackedText]:
     """Return a text of a request under the name by which it is kept; for a format of several texts, `name/field` each.
 
     A value of the wrong shape goes to `problems`, and one that may take more than the `memory` of a run (0: any).
@@ -66,9 +67,8 @@ def named_texts(
         detail = f"The format {choice.name!r} takes {wanted} here."
         problems.add(Problem(code="wrong-text-shape", pointer=pointer, part=part, detail=detail))
         return {}
-    texts = {f"{name}/{field}": text for field, text in value.items()} if isinstance(value, Mapping) else {name: value}
-    named = {name: text.encode() if isinstance(text, str) else text for name, text in texts.items()}
-    size, each = sum(map(len, named.values())), choice.format.memory
+    named = {f"{name}/{field}": text for field, text in value.items()} if isinstance(value, Mapping) else {name: value}
+    size, each = sum(text.size for text in named.values()), choice.format.memory
     if memory and size * each > memory:
         detail = (
             f"The text has {size:,} bytes. In the format {choice.name!r} a byte may take {each} bytes of memory "

@@ -1,9 +1,8 @@
 """Create, show, await, list, change, cancel, retry and delete submissions, and return their outputs."""
 
-import hashlib
 from collections import ChainMap
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import Connection
@@ -19,6 +18,7 @@ from service.errors import LONGEST_SHOWN, SOON, Conflict, Forbidden, Gone, NotFo
 from service.policy import gate
 from service.policy.release import Release
 from service.store import benchmarks, boards, comparisons, revisions, runs, submissions, texts
+from service.store.packing import PackedText
 from service.usecases import access, events
 from service.usecases.boards.work import board_changed, let_board_begin
 from service.usecases.runs import TEXT_TYPE, Page, Shown, add_run, page_of, queue_runs, wait_for
@@ -28,21 +28,6 @@ from service.usecases.submissions import views
 from treescore.core import params, wording
 from treescore.core.text import digest_of
 from treescore.errors import Problem, ProblemList
-
-
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """Outputs of a request.
-
-    Attributes:
-        packed: texts under the names by which they are kept.
-        document: part -> digest and bytes.
-        digest: of all of them together.
-    """
-
-    packed: texts.PackedTexts
-    document: Mapping[str, Mapping[str, str | int]]
-    digest: str
 
 
 def submit(
@@ -67,7 +52,8 @@ def submit(
         revision = access.active_revision(db, benchmark)
         team_id, role = team_and_role(db, caller, slug, request)
         checked = check_outputs(db, revision, request, context.config.max_run_bytes)
-    outputs = pack_outputs(checked)
+    document = {part: _described(named) for part, named in checked.items()}
+    digest = digest_of("\n".join(f"{part} {document[part]['digest']}" for part in sorted(document)).encode())
     fresh = submissions.Submission(
         id=submission_id,
         benchmark_id=slug,
@@ -80,8 +66,8 @@ def submit(
         utc_day=views.utc_day(now),
         run_id=submission_id,
         state=runs.QUEUED,
-        outputs=outputs.document,
-        outputs_digest=outputs.digest,
+        outputs=document,
+        outputs_digest=digest,
     )
     try:
         with context.store.write() as db:
@@ -91,13 +77,13 @@ def submit(
             if team_id is not None:
                 views.count_one(db, caller, slug, team_id, now)
             if request.run_of is not None:
-                system = views.system_of(db, slug, team_id, request.run_of, outputs.digest)
+                system = views.system_of(db, slug, team_id, request.run_of, digest)
                 fresh = replace(fresh, run_of=system)
             add_run(db, context, caller, submission_id, views.SUBMISSION_KIND, queue.LIVE, now)
             submissions.add(db, fresh)
             # from here on the benchmark cannot be deleted; before, it may have been deleted or closed
             access.require_open(access.benchmark_of(db, slug), caller, now)
-            texts.put_packed(db, submission_id, outputs.packed)
+            texts.put_packed(db, submission_id, ChainMap(*checked.values()))
             events.record_event(
                 db, context, "submission.created", slug, actor=caller.owner, team_id=team_id, subject=submission_id
             )
@@ -205,7 +191,7 @@ def team_and_role(db: Connection, caller: Caller, slug: str, request: Submission
 
 def check_outputs(
     db: Connection, revision: revisions.Revision, request: SubmissionRequest, memory: int
-) -> dict[str, dict[str, bytes]]:
+) -> dict[str, dict[str, PackedText]]:
     """Return the outputs of a request, unread: part -> its texts under the names by which they are kept.
 
     Raises:
@@ -215,7 +201,7 @@ def check_outputs(
     choice = scoring_config(revision.scoring).spec.format
     known = [part.name for part in revisions.parts_of(db, revision.id)]
     problems = ProblemList()
-    checked: dict[str, dict[str, bytes]] = {}
+    checked: dict[str, dict[str, PackedText]] = {}
     if not request.outputs:
         problems.add(Problem(code="no-outputs", pointer="/outputs", detail="Send the output of at least one part."))
     for part, value in request.outputs.items():
@@ -231,18 +217,13 @@ def check_outputs(
     return checked
 
 
-def pack_outputs(checked: Mapping[str, dict[str, bytes]]) -> Outputs:
-    """Pack and describe what `check_outputs` has returned. Call it before the transaction that stores it."""
-    packed = texts.pack_texts(ChainMap(*checked.values()))
-    document: dict[str, dict[str, str | int]] = {}
-    for part, bodies in checked.items():
-        digests = [packed[name][0] for name in bodies]
-        document[part] = {
-            "digest": digests[0] if len(digests) == 1 else digest_of("\n".join(digests).encode()),
-            "bytes": sum(map(len, bodies.values())),
-        }
-    together = "\n".join(f"{part} {document[part]['digest']}" for part in sorted(document))
-    return Outputs(packed, document, "sha256:" + hashlib.sha256(together.encode()).hexdigest())
+def _described(named: Mapping[str, PackedText]) -> dict[str, str | int]:
+    """Return digest and bytes of the output of one part."""
+    digests = [text.digest for text in named.values()]
+    return {
+        "digest": digests[0] if len(digests) == 1 else digest_of("\n".join(digests).encode()),
+        "bytes": sum(text.size for text in named.values()),
+    }
 
 
 def patch_submission(

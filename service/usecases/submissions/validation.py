@@ -74,7 +74,7 @@ def validate(
             jobs.add(db, job_id, caller.owner, asdict(_Stored(slug, revision.id, caller.organiser)))
             if team_id is not None and not caller.organiser:
                 submissions.add_validation(db, job_id, slug, team_id, views.utc_day(now))
-            texts.put(db, job_id, ChainMap(*checked.values()))
+            texts.put_packed(db, job_id, ChainMap(*checked.values()))
     except IntegrityError as error:
         raise errors.Conflict("An equal request is in progress. Retry.", headers=errors.SOON) from error
     context.queue.put(job_id, queue.LIVE)

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+from flask import Request
 from werkzeug.test import TestResponse
 
 from service.api import forms
@@ -17,6 +18,7 @@ from service.config import Config
 from tests.contract.stage import JOB, Stage
 from tests.fixtures.requests import GOLD_TREE as GOLD
 from tests.fixtures.requests import OTHER_TREE as OTHER
+from treescore.core.text import digest_of
 
 META = {"format": "bracketed", "metrics": ["parseval"]}
 
@@ -113,6 +115,32 @@ def test_a_packed_file_is_named_as_what_it_is(stage: Stage) -> None:
     [error] = post(stage, META, {"gold": b"7z\xbc\xaf\x27\x1c", "A": b""}).json["errors"]
     assert (error["code"], error["pointer"]) == ("packed-text", "/gold")
     assert error["detail"].startswith("The file 'gold' is a 7z archive. Send the text")
+
+
+def test_what_is_wrong_with_a_text_is_reported_after_what_is_wrong_with_the_form(stage: Stage) -> None:
+    files = {"gold": ("gold", b"\xff"), "A": ("a", b"7z\xbc\xaf\x27\x1c")}
+    [error] = posted(stage, files).json["errors"]
+    assert (error["code"], error["pointer"]) == ("invalid-utf8", "/gold")
+    [error] = posted(stage, {**files, "B": ("b.gz", b"no gzip")}).json["errors"]
+    assert (error["code"], error["pointer"]) == ("damaged-archive", "/B")
+    assert posted(stage, files, meta=[]).json["errors"][0]["code"] == "wrong-type"
+    form = httpx.Request("POST", "http://host", files={"meta": (None, json.dumps(META)), **files})
+    cut = stage.client().post("/v1/jobs", data=form.read()[:-9], content_type=form.headers["Content-Type"])
+    assert cut.json["type"].endswith("/malformed-body")
+
+
+def test_of_many_files_one_is_held_unpacked(bounded_memory: Any) -> None:
+    texts = {f"part{number}": f"{number}\n".encode() * 400_000 for number in range(40)}
+    files = {"meta": (None, b"{}"), **{name: (name, text) for name, text in texts.items()}}
+    form = httpx.Request("POST", "http://host", files=files)
+    body = form.read()
+    environ = {"CONTENT_TYPE": form.headers["Content-Type"], "CONTENT_LENGTH": str(len(body)), "REQUEST_METHOD": "POST"}
+    request = Request({**environ, "wsgi.input": io.BytesIO(body)})
+    with bounded_memory(limit=6_000_000):
+        outputs = forms.read_outputs(request, Config(database_url="", redis_url=""))["outputs"]
+    assert {name: (text.digest, text.size) for name, text in outputs.items()} == {
+        name: (digest_of(text), len(text)) for name, text in texts.items()
+    }
 
 
 @pytest.mark.parametrize(

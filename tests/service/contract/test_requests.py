@@ -16,7 +16,7 @@ from service.contract.common import MetricEntry, PageQuery, TransformEntry
 from service.contract.comparisons import ComparisonRequest
 from service.contract.derive import schema_of
 from service.contract.fields import Strict, load
-from service.contract.jobs import Items, JobRequest, PartItems
+from service.contract.jobs import NO_TEXT, Items, JobRequest, PartItems
 from service.contract.submissions import SubmissionChanges, SubmissionRequest, SubmissionsQuery
 from service.errors import Unprocessable
 from service.requests import MAX_NOTES, MISSING, Query
@@ -172,8 +172,8 @@ def test_a_stored_job_request_is_read_back_without_its_texts():
         again = JobRequest.stored(stored)
         assert again.without_texts() == stored
         assert again.significance == request.significance
-        assert again.gold == ""
-        assert [system.output for system in again.systems] == [""] * len(request.systems)
+        assert again.gold == NO_TEXT
+        assert [system.output for system in again.systems] == [NO_TEXT] * len(request.systems)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from service.contract.benchmarks import BenchmarkRequest
 from service.contract.submissions import SubmissionRequest
 from service.contract.submissions import SubmissionRequest as SubmissionSchema
 from service.errors import BadRequest, NotFound, Unprocessable
+from service.store.packing import packed_text
 from service.usecases.benchmarks.benchmarks import create_benchmark, part_input, view_benchmark
 from service.usecases.benchmarks.revisions import view_revision
 from service.usecases.benchmarks.teams import rotate_token
@@ -39,7 +40,7 @@ def test_they_are_not_found(either_context):
             with pytest.raises(NotFound):
                 look()
         with pytest.raises(Unprocessable):
-            submit(either_context, lyon, SLUG, SubmissionRequest(outputs={name: RIGHT}))
+            submit(either_context, lyon, SLUG, SubmissionRequest(outputs={name: packed_text(RIGHT.encode())}))
         with pytest.raises(Unprocessable):
             create_benchmark(
                 either_context,
