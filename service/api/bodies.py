@@ -254,7 +254,7 @@ def _bad(code: str, detail: str, line: int | None = None, column: int | None = N
     return errors.BadRequest(detail, slug="malformed-body", problems=[problem])
 
 
-CHUNK = 65_536
+CHUNK = 1 << 20
 MEMORY_BYTES = 262_144
 """Size of a body above which what is received goes to a file."""
 ZSTD_PIECE = 512

@@ -104,8 +104,10 @@ def grouped(values: IntArray) -> tuple[IntArray, IntArray]:
 
 def appearing(numbers: IntArray, size: int) -> IntArray:
     """Return the distinct ones of n numbers below `size` in order of appearance, int64 (g,), in O(n + size)."""
-    is_first: BoolArray = _first_places(numbers, size) == np.arange(len(numbers))
-    return numbers[is_first]
+    places = np.full(size, len(numbers))
+    places[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)  # of equal ones the last that is assigned stays
+    firsts: IntArray = np.sort(places[places < len(numbers)])
+    return numbers[firsts]
 
 
 def _first_places(numbers: IntArray, size: int) -> IntArray:

@@ -21,6 +21,7 @@ from treescore.core.scores import Score, ScoreTable
 from treescore.evaluation.report import charge_errors, find_score, left_out, margin_warnings
 from treescore.evaluation.spec import Entry, FormatChoice, Spec, parse_spec
 from treescore.significance import Candidate, PooledParts, Settings, compare
+from treescore.significance.contributions import Contributions, KnownShares
 from treescore.significance.intervals import system_intervals
 from treescore.significance.notes import notes
 from treescore.significance.units import sample_of
@@ -339,13 +340,14 @@ def part_intervals(
     pooled = [part.sum(axis=0, keepdims=True) if absent else part for part, absent in zip(units, gone, strict=True)]
     together: Any = apart if missing is None else np.concatenate(pooled)
     ends = np.full((2, 2, len(table.scores)), np.nan)
+    known: tuple[list[KnownShares], list[KnownShares]] = [], []
     for at, score in enumerate(table.scores):  # one by one: the terms of all would take more memory than their counts
         whole = sample_of(score, table.count_names, [together], None, None)
         mean = replace(whole, parts=strata, part_count=int(strata.max(initial=-1)) + 1)
         if missing is not None:
             mean = sample_of(score, table.count_names, [apart], None, strata, missing)
         for place, sample in enumerate((whole, mean)[: len(units)]):
-            [interval] = system_intervals(sample, [0], LEVEL)
+            [interval] = system_intervals(sample, [0], LEVEL, Contributions(sample, known[place]))
             if interval is not None:
                 ends[place, :, at] = interval.low, interval.high
     return ends[0], ends[1] if len(units) > 1 else ends[0]

@@ -248,14 +248,14 @@ def _tests_by_part(question: Question, over_runs: OverRuns) -> list[dict[str, li
         usable = [pair for pair in pairs if np.isfinite(units.values[list(pair)]).all()]
         varying = [pair for pair in usable if pair in over_runs and not silent.intersection(pair)]
         fixed = [pair for pair in usable if pair not in over_runs]
-        for alternative in DIRECTIONS:
-            asked = Asked(question.settings.test, alternative)
-            tests = dict(zip(fixed, law.by_law(units, fixed, asked, sentences), strict=True))
+        sides = [Asked(question.settings.test, alternative) for alternative in DIRECTIONS]
+        of_sides = law.by_law_of_sides(units, fixed, sides, sentences)
+        for asked, of_side in zip(sides, of_sides, strict=True):
             over = law.by_runs(units, varying, scores, asked, sentences)
-            tests |= zip(varying, (each.test for each in over), strict=True)
+            tests = dict(zip((*fixed, *varying), (*of_side, *(each.test for each in over)), strict=True))
             for of_pair, pair in zip(found, pairs, strict=True):
                 p = tests[pair].p if pair in tests else None
-                of_pair[alternative].append(1.0 if p is None else p)
+                of_pair[asked.alternative].append(1.0 if p is None else p)
     return found
 
 

@@ -29,7 +29,7 @@ from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray
 from treescore.core.scores import Score
 from treescore.significance.settings import ROUNDING
 from treescore.significance.signs import subset_sums
-from treescore.significance.units import Sample, sample_of
+from treescore.significance.units import Sample, sample_of, sums_of
 
 BLOCK_NUMBERS = 1 << 17
 """Numbers of one array of a block of pairs: 1 MB."""
@@ -51,6 +51,24 @@ class Spread(NamedTuple):
     df: FloatArray
     units: IntArray
     weight: FloatArray
+
+
+class Shares(NamedTuple):
+    """What a spread takes from the shares w of m pairs or systems; equal for all scores of equal denominators.
+
+    Attributes:
+        rest: 1 - w, (m, n).
+        inverse: 1 / df_p, (m, P).
+        sizes: units of each part that hold anything, (m, P).
+    """
+
+    rest: FloatArray
+    inverse: FloatArray
+    sizes: FloatArray
+
+
+KnownShares = tuple[list[FloatArray], list[Counts], Shares]
+"""The denominators of a system by part and by unit, (P,) and (n,) for each ratio, and its shares."""
 
 
 class Block(NamedTuple):
@@ -78,16 +96,21 @@ Terms = Sequence[tuple[Counts, Counts]]
 class Contributions:
     """The influences of all systems of a sample, from which those of pairs are made block by block."""
 
-    def __init__(self, sample: Sample) -> None:
-        """Compute influences z, (N, n), one system after the other."""
+    def __init__(self, sample: Sample, known: list[KnownShares] | None = None) -> None:
+        """Compute influences z, (N, n), one system after the other.
+
+        Args:
+            sample: the terms of a score.
+            known: what scores of the same units with the same denominators have left here, and leave.
+        """
         self.sample = sample
+        self._known = [] if known is None else known
         self.values = sample.values()
         self._parts = sample.strata_count
         self._strata = sample.strata
-        sizes = np.bincount(self._strata, minlength=self._parts)
-        self._filled = np.flatnonzero(sizes)
-        self._offsets = np.concatenate([[0], np.cumsum(sizes)])
-        self._sums = [(self._by_part(top), self._by_part(bottom)) for top, bottom in sample.ratios]
+        self._offsets = sample.offsets
+        self._filled = np.flatnonzero(np.diff(self._offsets))
+        self._sums = [(top.astype(np.float64), bottom.astype(np.float64)) for top, bottom in sample.sums]
         # undefined ones as the worst value; of one part the score itself
         self._by_part_values = self.values[:, None] if sample.parts is None else sample.part_values()
         self._absent = self._absent_parts()
@@ -131,7 +154,7 @@ class Contributions:
                 equal[row, units] = True
         if pooled:
             lacking = np.zeros((len(first), 1), np.bool_)
-        spread = self._spread(r, w, of_parts, d, lacking)
+        spread = self._spread(r, self._weighed(w), of_parts, d, lacking)
         total = w.sum(axis=1, keepdims=True)
         w /= np.where(total > 0, total, 1.0)
         e[np.abs(e) < ROUNDING * np.abs(e).sum(axis=1, keepdims=True)] = 0.0
@@ -144,14 +167,31 @@ class Contributions:
         found = []
         for system in systems:  # one by one: the shares of all would take much memory
             row = np.array([system])
-            r, w, value = self.z[row], self._shares(row), self.values[row]
+            r, value, shares = self.z[row], self.values[row], self._shares_of(system)
             for part in np.flatnonzero(self._absent[system]):
-                units = self._as_one((r, w), 0, int(part))
+                units = self._as_one((r,), 0, int(part))
                 if self.sample.pooled is None:
-                    r[0, units] = w[0, units] = 0.0
+                    r[0, units] = 0.0
             none = np.zeros((1, self._parts), np.bool_)
-            found.append(_rounded(self._spread(r, w, self._by_part_values[row], value, none), np.abs(value)))
+            found.append(_rounded(self._spread(r, shares, self._by_part_values[row], value, none), np.abs(value)))
         return Spread(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+
+    def _shares_of(self, system: int) -> Shares:
+        """Return the shares of a system by itself."""
+        sums = [sizes[system] for _, sizes in self._sums]
+        bottoms = [bottom[system] for bottom in self.sample.bottoms]
+        for other, others, shares in self._known:
+            if np.array_equal(other, sums) and all(map(np.array_equal, others, bottoms)):
+                return shares
+        w = self._shares(np.array([system]))
+        for part in np.flatnonzero(self._absent[system]):
+            units = self._as_one((w,), 0, int(part))
+            if self.sample.pooled is None:
+                w[0, units] = 0.0
+        shares = self._weighed(w)
+        if self.sample.score.join is None:  # which alone tells where a score of several ratios has no value
+            self._known.append((sums, bottoms, shares))
+        return shares
 
     def whole_differences(self, first: int, second: int) -> IntArray | None:
         """Return u of each unit, int64 (n,), of a score that is one ratio of whole numbers without parts; else None."""
@@ -241,8 +281,8 @@ class Contributions:
             used += both != 0
         return w if len(self._sums) == 1 else w * self._spread_out(_quotient(np.ones_like(used), used))
 
-    def _spread(self, r: FloatArray, w: FloatArray, of_parts: FloatArray, d: FloatArray, lacking: BoolArray) -> Spread:
-        """Compute V and its df from r and w (m, n), d_p (m, P), D (m,) and the parts that one of two lacks (m, P)."""
+    def _weighed(self, w: FloatArray) -> Shares:
+        """Compute what a spread takes from w (m, n)."""
         rest = 1.0 - w
         large = np.argwhere(w > 0.5)
         for row, unit in large:
@@ -250,7 +290,6 @@ class Contributions:
         if len(large):
             rest[rest <= 0.0] = 1.0
         a = w * w / rest
-        sizes = self._by_part((w > 0.0).astype(np.float64))
         squares, total = self._by_part(w * w), self._by_part(a)
         inverse = squares + total * total - self._by_part(a * a)
         for row, unit in large:
@@ -258,8 +297,13 @@ class Contributions:
             others = self._others(a, row, unit)
             rest_of = others.sum()
             inverse[row, part] = squares[row, part] + 2.0 * a[row, unit] * rest_of + rest_of**2 - (others**2).sum()
-        variances = np.where(lacking, (of_parts / self._parts) ** 2, self._by_part(r * r / rest))
-        inverse = np.where(lacking, 1.0, inverse)
+        return Shares(rest, inverse, self._by_part((w > 0.0).astype(np.float64)))
+
+    def _spread(self, r: FloatArray, shares: Shares, of_parts: FloatArray, d: FloatArray, lacking: BoolArray) -> Spread:
+        """Compute V and its df from r (m, n) and the shares, d_p (m, P), D (m,) and what one of two lacks (m, P)."""
+        sizes = shares.sizes
+        variances = np.where(lacking, (of_parts / self._parts) ** 2, self._by_part(r * r / shares.rest))
+        inverse = np.where(lacking, 1.0, shares.inverse)
         counted = (sizes > 1) | lacking
         variance = np.where(counted, variances, 0.0).sum(axis=1)
         weighed = np.where(counted, variances**2 * inverse, 0.0).sum(axis=1)
@@ -296,14 +340,9 @@ class Contributions:
             return slice(int(np.searchsorted(pooled, part)), int(np.searchsorted(pooled, part, side="right")))
         return slice(int(self._offsets[part]), int(self._offsets[part + 1]))
 
-    def _by_part(self, values: Counts) -> FloatArray:
+    def _by_part(self, values: FloatArray) -> FloatArray:
         """Sum values (m, n) over the units of each part: (m, P)."""
-        if self._parts == 1:
-            return np.asarray(values.sum(axis=1, keepdims=True), np.float64)
-        sums = np.zeros((len(values), self._parts))
-        if len(self._filled):
-            sums[:, self._filled] = np.add.reduceat(values, self._offsets[self._filled], axis=1)
-        return sums
+        return np.asarray(values.sum(axis=1, keepdims=True) if self._parts == 1 else sums_of(values, self._offsets))
 
     def _spread_out(self, of_parts: FloatArray) -> FloatArray:
         """Return for each unit the value of its part: (m, P) as (m, n), or as (m, 1) where there is one part."""

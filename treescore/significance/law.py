@@ -149,30 +149,41 @@ def by_law(
         asked: the law, and the side.
         sentences: the terms by sentence, where units are not sentences.
     """
-    tests: list[Test] = []
+    return by_law_of_sides(units, pairs, [asked], sentences)[0]
+
+
+def by_law_of_sides(
+    units: Contributions, pairs: Sequence[tuple[int, int]], sides: Sequence[Asked], sentences: Sample | None = None
+) -> list[list[Test]]:
+    """Test each pair as `by_law` for questions that differ in their one side alone: those of each, in order."""
+    tests: list[list[Test]] = [[] for _ in sides]
     for chosen, block in units.blocks(pairs):
+        spreads = [spread_test(block, row, pairs[index], sentences or units.sample) for row, index in enumerate(chosen)]
+        differences = block.difference.tolist()
+        favours = [[asked.favour(units.sample.score, difference) for difference in differences] for asked in sides]
         rest: list[int] = []
-        favours = [asked.favour(units.sample.score, difference) for difference in block.difference.tolist()]
-        for row, index in enumerate(chosen):
-            test, favour = spread_test(block, row, pairs[index], sentences or units.sample), favours[row]
-            if asked.by_signs(test.units):
-                test = replace(test, by_signs=True)
+        for found, asked, of_side in zip(tests, sides, favours, strict=True):
+            rest = []
+            for row, (index, test, favour) in enumerate(zip(chosen, spreads, of_side, strict=True)):
+                if not asked.by_signs(test.units):
+                    found.append(by_t(test, differences[row], favour, asked))
+                    continue
                 exact = _exact(units, pairs[index], block, row, favour, asked)
-                test = test if exact is None else _with_p(test, *exact, kind="exact")
+                by_signs = replace(test, by_signs=True)
+                found.append(by_signs if exact is None else _with_p(by_signs, *exact, kind="exact"))
                 rest += [row] if exact is None else []
-            else:
-                test = by_t(test, float(block.difference[row]), favour, asked)
-            tests.append(test)
-        log_p = _inexact(block.e[rest], np.array(favours)[rest], asked).tolist() if rest else []
-        for row, tail in zip(rest, log_p, strict=True):
-            test = tests[chosen[row]]
-            value = max(tail, asked.log_least(test.differing))
-            if asked.shuffles:
-                test = _with_p(replace(test, shuffles=asked.shuffles), value, SHUFFLED, kind="monte-carlo")
-            else:
-                test = _with_p(replace(test, error=min(1.0, 5.0 / test.units)), value, FORMULA, kind="saddlepoint")
-            tests[chosen[row]] = test
+        log_p = _inexact(block.e[rest], np.array(favours)[:, rest], sides[0]).tolist() if rest else []
+        for found, asked, of_side in zip(tests, sides, log_p, strict=bool(rest)):
+            for row, tail in zip(rest, of_side, strict=True):
+                found[chosen[row]] = _by_formula(found[chosen[row]], tail, asked)
     return tests
+
+
+def _by_formula(test: Test, log_p: float, asked: Asked) -> Test:
+    value = max(log_p, asked.log_least(test.differing))
+    if asked.shuffles:
+        return _with_p(replace(test, shuffles=asked.shuffles), value, SHUFFLED, kind="monte-carlo")
+    return _with_p(replace(test, error=min(1.0, 5.0 / test.units)), value, FORMULA, kind="saddlepoint")
 
 
 def _with_p(test: Test, log_p: float, how: str, *, kind: str) -> Test:
@@ -244,11 +255,17 @@ def _exact(
 
 
 def _inexact(e: FloatArray, favours: FloatArray, asked: Asked) -> FloatArray:
-    """Compute ln p by the formula, or as (b + 1) / (R + 1) under R random signs (Phipson & Smyth 2010)."""
+    """Compute ln p by the formula, or as (b + 1) / (R + 1) under R random signs (Phipson & Smyth 2010).
+
+    Args:
+        e: of the units of some pairs, (m, n).
+        favours: of these pairs on each of k sides, (k, m).
+        asked: how many sides p has, and the shuffles.
+    """
     if not asked.shuffles:
         return math.log(asked.sides) + signs.log_upper_tails(e, favours)
-    reached = signs.drawn_counts(e, favours, asked.shuffles, asked.seed, two_sided=asked.sides > 1)
-    return np.asarray(np.log((reached + 1) / (asked.shuffles + 1)))
+    reached = [signs.drawn_counts(e, x, asked.shuffles, asked.seed, two_sided=asked.sides > 1) for x in favours]
+    return np.asarray(np.log((np.array(reached) + 1) / (asked.shuffles + 1)))
 
 
 class Interval(NamedTuple):
@@ -321,16 +338,18 @@ def _sign_ends(
         e, w = block.e[row][held], block.w[row][held]
         listed = signs.listed_ends(e, w, float(block.difference[row]), levels[numbers, row])
         ends.update({(int(number), row): pair for number, pair in zip(numbers, listed, strict=True)})
-    for number, level in enumerate(levels):
-        rows = np.flatnonzero(~short & (level >= least)).tolist()
-        if rows:
-            d = block.difference[rows]
-            start = [_t(test.df, level[row]) * test.se if (test := tests[row]).se and test.df else 1e-3 for row in rows]
-            low, high = signs.inverted_ends(
-                block.e[rows], block.w[rows], d, level[rows], np.array(start), np.abs(d) + width
-            )
-            pairs = zip(low.tolist(), high.tolist(), strict=True)
-            ends.update({(number, row): pair for row, pair in zip(rows, pairs, strict=True)})
+    numbers, rows = np.nonzero(~short & (levels >= least))
+    if len(rows):
+        known = [(test.df, test.se) if test.df and test.se else None for test in tests]
+        asked = list(zip(numbers.tolist(), rows.tolist(), strict=True))
+        start = [
+            1e-3 if (spread := known[row]) is None else _t(spread[0], levels[at, row]) * spread[1] for at, row in asked
+        ]
+        most = (np.abs(block.difference) + width)[rows]
+        low, high = signs.inverted_ends(
+            block.e, block.w, block.difference, rows, levels[numbers, rows], np.array(start), most
+        )
+        ends.update(zip(asked, zip(low.tolist(), high.tolist(), strict=True), strict=True))
     return ends
 
 

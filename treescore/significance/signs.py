@@ -97,17 +97,26 @@ def drawn_counts(e: FloatArray, x: FloatArray, draws: int, seed: int, *, two_sid
 
 
 def log_upper_tails(e: FloatArray, x: FloatArray) -> FloatArray:
-    """Compute ln P(Σ s_i e_i >= x) for m sums, each by itself: e (m, n), x (m,) of either sign, result (m,)."""
+    """Compute ln P(Σ s_i e_i >= x) for m sums, each by itself.
+
+    Args:
+        e: (m, n).
+        x: of either sign, (m,); or (k, m) of one size for each sum.
+
+    Returns:
+        The shape of x.
+    """
     sizes = np.abs(e)
     limit = HEAVY * _products(sizes, sizes)
     light = sizes.max(axis=1, initial=0.0) ** 2 <= limit
-    result = np.empty(len(e))
+    result = np.empty(x.shape)
     if light.any():
         of_light = sizes if light.all() else sizes[light]
         of_light, copies = _grouped(of_light, ONCE, SIZES) if sizes.shape[1] > TERMS else (of_light, ONCE)
-        result[light] = _tails(of_light, copies, x[light])
-    for row in np.flatnonzero(~light):
-        result[row] = _with_heavy(sizes[row], sizes[row] ** 2 > limit[row], float(x[row]))
+        result[..., light] = _tails(of_light, copies, x[..., light])
+    for at in np.argwhere(np.broadcast_to(~light, x.shape)):
+        row = at[-1]
+        result[tuple(at)] = _with_heavy(sizes[row], sizes[row] ** 2 > limit[row], float(x[tuple(at)]))
     return result
 
 
@@ -169,10 +178,11 @@ def _tabled(sizes: FloatArray, copies: FloatArray, x: FloatArray) -> FloatArray:
 
 
 def _tails(sizes: FloatArray, copies: FloatArray, x: FloatArray) -> FloatArray:
-    """Compute ln P(T >= x) by the formula: terms (m, n), copies of each, x (m,) of either sign."""
+    """Compute ln P(T >= x) by the formula: terms (m, n), copies of each, x (m,), or (k, m) of one size for each sum."""
     total, fewest = (copies * sizes).sum(axis=1), (copies * (sizes > 0)).sum(axis=1) * -LN2
-    far = _lugannani_rice(sizes, copies, np.abs(x))
-    far = np.where(np.abs(x) >= total * (1.0 - TOLERANCE), fewest, np.maximum(far, fewest))
+    size = np.abs(x if x.ndim == 1 else x[0])
+    far = _lugannani_rice(sizes, copies, size)
+    far = np.where(size >= total * (1.0 - TOLERANCE), fewest, np.maximum(far, fewest))
     return np.asarray(np.where(x >= 0, far, np.log1p(-np.exp(np.minimum(far, -LN2)))), np.float64)
 
 
@@ -321,35 +331,42 @@ def listed_ends(e: FloatArray, w: FloatArray, difference: float, rejected: Float
 
 
 def inverted_ends(
-    e: FloatArray, w: FloatArray, difference: FloatArray, rejected: FloatArray, start: FloatArray, most: FloatArray
+    e: FloatArray,
+    w: FloatArray,
+    difference: FloatArray,
+    rows: IntArray,
+    rejected: FloatArray,
+    start: FloatArray,
+    most: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the intervals of m pairs by inversion of `log_upper_tails`: low and high, (m,).
+    """Return intervals of pairs by inversion of `log_upper_tails`: low and high, (k,).
 
     Args:
-        e: (m, n).
+        e: of m pairs, (m, n).
         w: (m, n).
         difference: D, (m,).
-        rejected: levels of p up to which a difference is left out, (m,), at least 2^(1-n).
-        start: distance of the first guess from D, (m,).
-        most: distance from D at which an end is not looked for any further, (m,).
+        rows: the pair of each of k intervals, int64 (k,).
+        rejected: levels of p up to which a difference is left out, (k,), at least 2^(1-n).
+        start: distance of the first guess from D, (k,).
+        most: distance from D at which an end is not looked for any further, (k,).
     """
-    sides = np.repeat([-1.0, 1.0], len(e))
-    row_of = np.tile(np.arange(len(e)), 2)
-    cells = [_Cells(*pair) for pair in zip(e, w, strict=True)] if e.shape[1] > TERMS else []
+    sides = np.repeat([-1.0, 1.0], len(rows))
+    row_of = np.tile(rows, 2)
+    cells = {row: _Cells(e[row], w[row]) for row in set(rows.tolist())} if e.shape[1] > TERMS else {}
 
-    def beyond(rows: IntArray, distance: FloatArray) -> FloatArray:
-        of = row_of[rows]
-        delta = difference[of] + sides[rows] * distance
+    def beyond(ends: IntArray, distance: FloatArray) -> FloatArray:
+        of = row_of[ends]
+        delta = difference[of] + sides[ends] * distance
         if cells:
             tails = np.array([cells[row].log_upper_tail(*at) for row, *at in zip(of, delta, distance, strict=True)])
         else:
             tails = log_upper_tails(e[of] - delta[:, None] * w[of], distance)
-        return np.asarray(-special.ndtri_exp(tails) - sought[rows])
+        return np.asarray(-special.ndtri_exp(tails) - sought[ends])
 
     sought = -special.ndtri(0.5 * np.tile(rejected, 2))
     distance = _solved(beyond, -sought, np.tile(start, 2), np.tile(most, 2))
     low, high = distance.reshape(2, -1)
-    return difference - low, difference + high
+    return difference[rows] - low, difference[rows] + high
 
 
 def _solved(

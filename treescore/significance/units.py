@@ -86,6 +86,13 @@ class Sample:
         """The parts of `strata`, P of the formulas: 1 where there are none."""
         return max(1, self.part_count)
 
+    @cached_property
+    def offsets(self) -> IntArray:
+        """Where the units of each part of `strata` start, and their number, int64 (P + 1,)."""
+        if self.parts is None:
+            return np.array([0, self.units], np.int64)
+        return np.searchsorted(self.parts, np.arange(self.strata_count + 1))
+
     def values(self) -> FloatArray:
         """Return the score of each system, (N,); NaN where undefined."""
         return self.joined(self.sums)
@@ -127,7 +134,9 @@ class Sample:
         """Sum terms (N, n) by part: (N, parts)."""
         if self.parts is None:
             return np.asarray(terms.sum(axis=1, keepdims=True))
-        return _sums_at(terms, self.parts, self.part_count)
+        if terms.dtype.kind == "f":
+            return _sums_at(terms, self.parts, self.part_count)
+        return sums_of(terms, self.offsets)
 
     def differing_units(self, first: int, second: int) -> BoolArray:
         """Find units in which two systems' terms differ, (n,)."""
@@ -239,6 +248,15 @@ def _stacked_systems(rows: Sequence[Counts]) -> Counts:
     terms = np.stack(rows).astype(np.float64, copy=False)
     whole = (np.abs(terms) < _LARGEST_WHOLE).all() and (terms == np.rint(terms)).all()
     return terms.astype(np.int64) if whole else terms
+
+
+def sums_of(terms: Counts, offsets: IntArray) -> Counts:
+    """Sum terms (N, n) of groups that stand one after the other, at offsets (g + 1,): (N, g)."""
+    filled = np.flatnonzero(np.diff(offsets))
+    sums: Counts = np.zeros((len(terms), len(offsets) - 1), terms.dtype)  # type: ignore[assignment]
+    if len(filled):
+        sums[:, filled] = np.add.reduceat(terms, offsets[filled], axis=1)
+    return sums
 
 
 def _sums_at(terms: Counts, groups: IntArray, size: int) -> Counts:

@@ -459,12 +459,14 @@ def annotation_digest(treebank: trees.Treebank) -> str:
         columns["heads"] = np.maximum(treebank.heads, trees.ODD_HEAD)
     numbered = [name for name in columns if name in _STRINGS]
     used = np.concatenate([columns[name] for name in numbered]) if numbered else np.zeros(0, np.int64)
-    distinct = arrays.appearing(used[used >= 0], len(vocabulary.strings))
-    number_of = np.full(len(vocabulary.strings) + 1, NONE, np.int64)  # the last one is for none
-    number_of[distinct] = np.arange(len(distinct))
+    distinct = arrays.appearing(used, len(vocabulary.strings) + 1)  # the last place is for none
+    distinct = distinct[distinct != NONE]
+    numbers = arrays.smallest(np.arange(len(distinct)))
+    number_of = np.full(len(vocabulary.strings) + 1, NONE, numbers.dtype)
+    number_of[distinct] = numbers
     digest = hashlib.sha256(orjson.dumps(list(map(vocabulary.strings.__getitem__, distinct.tolist()))))
     for name, values in columns.items():
-        own = arrays.smallest(number_of[values] if name in numbered else values)
+        own = number_of[values] if name in numbered else arrays.smallest(values)
         digest.update(f"{name} {own.dtype} {own.shape}".encode())
         digest.update(own.tobytes())
     return digest.hexdigest()
