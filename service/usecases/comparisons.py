@@ -204,7 +204,7 @@ def _require_unit(db: Connection, board: ranking.Board, settings: Settings | Non
         if settings.unit == "part":
             units.require_parts(1 if board.part == requests.POOLED else len(board.chosen_parts))
         else:
-            stored = [stored_documents(db, board.revision.id, part) for part in board.chosen_parts]
+            stored = stored_documents(db, board.revision.id, board.chosen_parts)
             units.require_documents(known=any(map(any, stored)))
     except ScoringError as error:
         raise unprocessable(error) from error

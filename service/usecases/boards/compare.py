@@ -182,10 +182,8 @@ def compare_submissions(context: Context, question: comparisons.Question) -> dic
     )  # fmt: skip
     further = [{"name": each, "reason": reason} for each, reason in untested.items()]
     with context.store.read() as db:
-        documents = evaluation.joined_documents(
-            (stored_documents(db, board.revision.id, part), sentences)
-            for part, sentences in zip(board.chosen_parts, chosen, strict=True)
-        )
+        stored = stored_documents(db, board.revision.id, board.chosen_parts)
+    documents = evaluation.joined_documents(zip(stored, chosen, strict=True))
     return subject.answer(candidates, documents, further, record, charged)
 
 

@@ -155,17 +155,16 @@ def load_part(db: Connection, revision: Revision, part: str, spec: Spec) -> Gold
     return Gold(text, _items(stored, part), _gold_digest(stored, part, spec))
 
 
-def stored_digest(db: Connection, revision: Revision, part: str, spec: Spec) -> str:
-    """Return the digest of the gold of one part without reading it, as `load_part` does.
+def stored_digests(db: Connection, revision: Revision, parts: Iterable[Part], spec: Spec) -> dict[str, str]:
+    """Return the digests of the gold of parts without reading it, as `load_part` does.
 
     Raises:
         RuntimeError: it is not stored any more.
     """
-    about, names = items_name(part), names_of(GOLD, part, spec.format)
-    digests = texts.names(db, revision.id, [*names, about])
-    if any(name not in digests for name in names):
+    stored = {name: (digest, b"") for name, digest in texts.names(db, revision.id).items()}
+    if any(name not in stored for part in parts for name in names_of(GOLD, part.name, spec.format)):
         raise RuntimeError(f"gold of {revision.id} is not stored")
-    return _gold_digest({name: (digest, b"") for name, digest in digests.items()}, part, spec)
+    return {part.name: _gold_digest(stored, part.name, spec) for part in parts}
 
 
 def benchmark_key(db: Connection, benchmark_id: str) -> bytes:
@@ -236,21 +235,21 @@ def gold_files_of(context: Context) -> gold_files.GoldFiles:
     return gold_files.GoldFiles(context.config.gold_folder / name, context.config.gold_cache_bytes)
 
 
-def known_gold(context: Context, revision: Revision, part: Part, spec: Spec) -> KnownGold:
-    """Return the gold of a part, from its file if it was read before.
+def known_gold(context: Context, revision: Revision, part: Part, spec: Spec, digest: str) -> KnownGold:
+    """Return the gold of a part, from its file if it was read before; its digest is that of `stored_digests`.
 
     Raises:
         RuntimeError: gold is not stored any more, or this version cannot read it.
     """
-    with context.store.read() as db:
-        digest = stored_digest(db, revision, part.name, spec)
-        name = _FileName(revision.id, part.position, _key(context.config, revision, digest))
-        body = gold_files_of(context).read(*name)
-        if body is not None:
-            about = items_name(part.name) if _ABOUT_ITEMS in digest else None
-            items = _items({} if about is None else texts.read_texts(db, revision.id, [about]), part.name)
-            return KnownGold(ReadGold(*treebanks_of(body)), items)
-    return _read(context, revision, part, spec, name)
+    name = _FileName(revision.id, part.position, _key(context.config, revision, digest))
+    body = gold_files_of(context).read(*name)
+    if body is None:
+        return _read(context, revision, part, spec, name)
+    stored: Stored = {}
+    if _ABOUT_ITEMS in digest:
+        with context.store.read() as db:
+            stored = texts.read_texts(db, revision.id, [items_name(part.name)])
+    return KnownGold(ReadGold(*treebanks_of(body)), _items(stored, part.name))
 
 
 def evaluation_against(context: Context, part: Part, spec: Spec, known: KnownGold) -> Evaluation:

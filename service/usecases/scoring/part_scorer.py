@@ -96,8 +96,9 @@ class Scorer:
             benchmark = benchmarks.get(db, revision.benchmark_id)
             self._split = None if benchmark is None else split_of(db, benchmark, revision.id)
             self._unit = comparing.AUTO if benchmark is None else benchmark.leaderboard["unit"]
+            self._gold = gold.stored_digests(db, revision, self.parts, self.scoring.spec)
         gold.sweep_gold_files(context)
-        self._blocks: dict[tuple[str, str | None], IntArray | None] = {}
+        self._blocks: dict[str | None, list[IntArray | None]] = {}
 
     def score(self, submission: Submission, note: Note, *, always: bool = False) -> Scored:
         """Score all parts of a submission. Problems of an output become failures of its part.
@@ -148,17 +149,20 @@ class Scorer:
 
     def _evaluation(self, part: Part) -> evaluate.Evaluation:
         spec = self.scoring.spec
-        known = gold.known_gold(self.context, self.revision, part, spec)
+        known = gold.known_gold(self.context, self.revision, part, spec, self._gold[part.name])
         return gold.evaluation_against(self.context, part, spec, known)
 
-    def _blocks_of(self, part: Part, share: str | None) -> IntArray | None:
-        """Return the documents of a part by number, where the board's tests are over these; None for sentences."""
-        if (part.name, share) not in self._blocks:
+    def _blocks_of(self, share: str | None) -> list[IntArray | None]:
+        """Return the documents of each part by number, where the board's tests are over these; None for sentences."""
+        if share not in self._blocks:
             with self.context.store.read() as db:
-                names = stored_documents(db, self.revision.id, part)
-            rows = share_rows(self._split, part, share)
-            self._blocks[part.name, share] = blocks_of_part(list(compress(names, rows)), int(rows.sum()), self._unit)
-        return self._blocks[part.name, share]
+                documents = stored_documents(db, self.revision.id, self.parts)
+            rows = [share_rows(self._split, part, share) for part in self.parts]
+            self._blocks[share] = [
+                blocks_of_part(list(compress(names, of_share)), int(of_share.sum()), self._unit)
+                for names, of_share in zip(documents, rows, strict=True)
+            ]
+        return self._blocks[share]
 
     def _part(self, part: Part, text: Text | None, digest: str, *, kept: bool = True) -> PartResult:
         """Score one part, if it has an output that can be scored; `kept` with what is only stored."""
@@ -255,7 +259,7 @@ class Scorer:
     ) -> ShareResult:
         """Return the result over the sentences of a share, with what documents of all shares say."""
         lacking = [part.state != SCORED for part in results]
-        blocks = [self._blocks_of(part, share) for part in self.parts]
+        blocks = self._blocks_of(share)
         by_metric: list[PartScores] = []
         metrics: dict[str, dict[str, object]] = {}
         for entry in self.scoring.spec.entries:

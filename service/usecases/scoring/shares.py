@@ -51,10 +51,10 @@ def packed_documents(evaluation: evaluate.Evaluation) -> bytes:
     return artifacts.pack_json(list(report.documents_of(evaluation) or ()))
 
 
-def stored_documents(db: Connection, revision_id: str, part: Part) -> Names:
-    """Return the document of each sentence of a part; none before gold was checked."""
-    body = artifacts.get(db, revision_id, blocks_name(part.position))
-    return () if body is None else artifacts.unpack_json(body)
+def stored_documents(db: Connection, revision_id: str, parts: Sequence[Part]) -> list[Names]:
+    """Return the document of each sentence of each part; none before gold was checked."""
+    bodies = artifacts.get_all(db, revision_id, [blocks_name(part.position) for part in parts])
+    return [() if body is None else artifacts.unpack_json(body) for body in bodies]
 
 
 def blocks_of_part(names: Names, sentences: int, unit: str) -> IntArray | None:
@@ -97,7 +97,11 @@ def split_of(db: Connection, benchmark: Benchmark, revision_id: str) -> Split | 
     if known is not None:
         return known
     parts = revisions.parts_of(db, revision_id)
-    split = {part.name: draw(key, part.name, units_of(db, revision_id, part), private) for part in parts}
+    documents = stored_documents(db, revision_id, parts)
+    split = {
+        part.name: draw(key, part.name, units_of(names, part), private)
+        for part, names in zip(parts, documents, strict=True)
+    }
     if all(part.sentences is not None for part in parts):
         with _LOCK:
             _DRAWS[name] = split
@@ -106,10 +110,9 @@ def split_of(db: Connection, benchmark: Benchmark, revision_id: str) -> Split | 
     return split
 
 
-def units_of(db: Connection, revision_id: str, part: Part) -> list[tuple[str, str | int]]:
+def units_of(names: Names, part: Part) -> list[tuple[str, str | int]]:
     """Return the unit of each sentence of a part: its document, or itself."""
-    names = stored_documents(db, revision_id, part) or [None] * (part.sentences or 0)
-    kept, _ = with_documents(names, None)
+    kept, _ = with_documents(names or [None] * (part.sentences or 0), None)
     return [("sentence", at) if name is None else ("document", name) for at, name in enumerate(kept)]
 
 

@@ -299,12 +299,13 @@ def _of_part(context: Context, output: Output) -> _Read:
             raise Gone("The gold of this revision is not kept any more, and what is made from it cannot be shown.")
         scoring = config.scoring_config(revision.scoring)
         choice = scoring.spec.format
+        [digest] = gold.stored_digests(db, revision, [part], scoring.spec).values()
         stored = texts.read_texts(db, output.owner, gold.names_of(gold.OUTPUTS, part.name, choice))
     text = gold.text_of(stored, gold.OUTPUTS, part.name, choice)
     if text is None:
         raise NotFound(TREES_NOT_KEPT)
     gold.sweep_gold_files(context)
-    known = gold.known_gold(context, revision, part, scoring.spec)
+    known = gold.known_gold(context, revision, part, scoring.spec, digest)
     evaluation = gold.evaluation_against(context, part, scoring.spec, known)
     return _Read(evaluation, evaluation.read(text, choice), choice, "", scoring.main_first)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -99,9 +99,9 @@ def test_the_documents_of_gold_are_numbered_once_by_a_scorer(
     numbered: list[str] = []
     stored_documents = part_scorer.stored_documents
 
-    def counted(db: Any, revision_id: str, part: revisions.Part) -> Any:
-        numbered.append(part.name)
-        return stored_documents(db, revision_id, part)
+    def counted(db: Any, revision_id: str, parts: Sequence[revisions.Part]) -> Any:
+        numbered.extend(part.name for part in parts)
+        return stored_documents(db, revision_id, parts)
 
     monkeypatch.setattr(part_scorer, "stored_documents", counted)
     with context.store.read() as db:
@@ -141,7 +141,9 @@ def test_gold_is_read_again_where_anything_differs_that_reading_depends_on(
         context = replace(context, config=replace(context.config, max_words=50))
     elif change == "metrics":
         revision = replace(revision, scoring={**revision.scoring, "metrics": ["attachment"]})
-    known = gold.known_gold(context, revision, part, spec)
+    with context.store.read() as db:
+        digest = gold.stored_digests(db, revision, [part], spec)[part.name]
+    known = gold.known_gold(context, revision, part, spec, digest)
     assert read == ["en"]
     assert (known.items == ItemInfo()) == (change == "items")
 
@@ -231,7 +233,7 @@ def test_a_file_that_is_written_after_its_gold_was_deleted_does_not_stay(
         return flat_bytes(*given)
 
     monkeypatch.setattr(gold, "flat_bytes", deleted)
-    gold.known_gold(context, revision, scorer.parts[0], scorer.scoring.spec)
+    scorer._evaluation(scorer.parts[0])
     assert kept_files(context) == []
 
 
