@@ -64,15 +64,16 @@ def sums_by(owners: IntArray | Int32Array, size: int, weights: IntArray | BoolAr
 
 def sums_of_rows(owners: IntArray, size: int, rows: Counts) -> Counts:
     """Sum the rows (n, k) of each of `size` groups: (size, k); real counts one by one, in the order of the rows."""
-    sums: Counts = np.zeros((size, rows.shape[1]), rows.dtype)  # type: ignore[assignment]
     if rows.dtype.kind == "f":
-        np.add.at(sums, owners, rows)
-        return sums
+        real: FloatArray = np.zeros((size, rows.shape[1]))
+        np.add.at(real, owners, rows)
+        return real
+    sums: IntArray = np.zeros((size, rows.shape[1]), np.int64)
     order = np.argsort(owners, kind="stable")
     starts = np.searchsorted(owners[order], np.arange(size + 1))
     filled = np.flatnonzero(np.diff(starts))
     if len(filled):
-        sums[filled] = np.add.reduceat(rows[order], starts[filled], axis=0)
+        sums[filled] = np.add.reduceat(rows[order], starts[filled], axis=0, dtype=np.int64)
     return sums
 
 

@@ -334,11 +334,9 @@ def part_intervals(
     gone = lacking or [False] * len(units)
     strata = np.repeat(np.arange(len(units)), [len(part) for part in units])
     missing = np.array([gone], np.bool_) if any(gone) else None
-    apart: Any = np.concatenate(units)
-    if apart.dtype.kind == "i":  # by columns, of which a score takes few; sums of others depend on their order
-        apart = np.asfortranarray(apart)
+    apart = _joined(units)
     pooled = [part.sum(axis=0, keepdims=True) if absent else part for part, absent in zip(units, gone, strict=True)]
-    together: Any = apart if missing is None else np.concatenate(pooled)
+    together = apart if missing is None else _joined(pooled)
     ends = np.full((2, 2, len(table.scores)), np.nan)
     known: tuple[list[KnownShares], list[KnownShares]] = [], []
     for at, score in enumerate(table.scores):  # one by one: the terms of all would take more memory than their counts
@@ -351,6 +349,15 @@ def part_intervals(
             if interval is not None:
                 ends[place, :, at] = interval.low, interval.high
     return ends[0], ends[1] if len(units) > 1 else ends[0]
+
+
+def _joined(units: Sequence[Counts]) -> Counts:
+    """Join counts (n, k); whole numbers by columns, of which a score takes few: sums of others depend on the order."""
+    shape = (sum(map(len, units)), units[0].shape[1])
+    made: Any = np.empty(shape, np.result_type(*units), "F" if units[0].dtype.kind == "i" else "C")
+    np.concatenate(units, out=made)
+    joined: Counts = made
+    return joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,8 +385,8 @@ def part_scores(
 
     Args:
         table: the metric's counts and scores.
-        rows: counts of each part, (n, k), one row a sentence; where the part is missing or failed, what this costs
-            (`Metric.absent`), or zeros.
+        rows: counts of each part, (n, k), one row a sentence, of any type of whole numbers, or float64; where the part
+            is missing or failed, what this costs (`Metric.absent`), or zeros.
         lacking: whether each part is missing or failed; none is unless given.
         blocks: number of each sentence's document, int64 (n,), for parts whose documents are the units; None for those
             whose sentences are, as all are unless given.

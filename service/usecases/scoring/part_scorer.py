@@ -25,7 +25,7 @@ from service.usecases.runs import Failure
 from service.usecases.scoring import config, gold
 from service.usecases.scoring.shares import blocks_of_part, share_rows, split_of, stored_documents
 from treescore.core import comparing, params, wording
-from treescore.core.arrays import Counts, FloatArray, IntArray
+from treescore.core.arrays import Counts, FloatArray, IntArray, smallest
 from treescore.core.registry import OK, STATUS_NAMES, Outcome, Text
 from treescore.core.scores import ScoreTable, count_values, nested_values, score_values, with_values
 from treescore.errors import Problem, ScoringError
@@ -37,7 +37,7 @@ from treescore.evaluation.spec import Entry
 
 @dataclass(frozen=True, slots=True)
 class PartShare:
-    """One part under one metric entry: all its counts, and a document for each share (None: all sentences)."""
+    """One part under one metric entry: all its counts, in few bytes, and a document for each share (None: all)."""
 
     rows: Counts
     documents: Mapping[str | None, dict[str, params.Json]] = field(default_factory=dict)
@@ -192,7 +192,8 @@ class Scorer:
         for position, entry in enumerate(self.scoring.spec.entries):
             outcome = replace(outcomes[entry.key], extra=cache(outcomes[entry.key].extra))
             documents = {share: self._document(part, entry, outcome, share) for share in self._shares}
-            scored.shares[entry.key] = PartShare(outcome.rows, documents)
+            rows = smallest(outcome.rows) if outcome.rows.dtype.kind == "i" else outcome.rows
+            scored.shares[entry.key] = PartShare(rows, documents)
             for problem in outcome.warnings:
                 warning = _warning(problem.at(pointer, part.name), entry.key)
                 if policy_documents.is_misfit(problem):
