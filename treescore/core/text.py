@@ -206,6 +206,10 @@ def decoded(text: bytes) -> str:
     return text.removeprefix(BOM).decode("utf-8")
 
 
+class Utf8(bytes):
+    """A text that was found to be UTF-8, so that readers need not look again."""
+
+
 def checked_bytes(text: bytes) -> None:
     """Refuse bytes that no format can hold. Readers that work on bytes call this instead of decoding.
 
@@ -220,7 +224,7 @@ def checked_bytes(text: bytes) -> None:
         line, column = place(text, nul)
         detail = f"Line {line}, column {column} holds a NUL character. Remove it. The file may be binary or truncated."
         raise InputError(Problem("nul-character", detail, line=line, column=column))
-    wrong = encoding_problem(text)
+    wrong = None if isinstance(text, Utf8) else encoding_problem(text)
     if wrong is not None:
         raise InputError(wrong)
 

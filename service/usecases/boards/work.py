@@ -23,7 +23,7 @@ from service.usecases.boards.compare import board_question, compare_submissions
 from service.usecases.runs import Ending, Failure, Progress, QueuedRun
 
 BOARD_KIND = "board"
-HOLD = timedelta(seconds=30)
+HOLD = timedelta(minutes=1)
 """The longest wait of a comparison for submissions that are under way, where the one before took a quarter of it."""
 HOLD_RUNS = 4
 """How many times the last comparison a longer one waits: five times its time passes between the ends of two."""

@@ -149,18 +149,18 @@ def test_a_long_comparison_waits_four_times_as_long(arrivals):
 
 
 def test_a_steady_stream_delays_no_board_for_ever(arrivals):
-    """A submission every ten seconds, each scored once the next has come: there is always one under way."""
+    """A submission every twenty seconds, each scored once the next has come: there is always one under way."""
     context, begins = arrivals.context, []
     arrivals.score(0)
     for step in range(1, 12):
-        at = replace(context, now=lambda step=step: context.now() + timedelta(seconds=10 * step))
+        at = replace(context, now=lambda step=step: context.now() + timedelta(seconds=20 * step))
         arrivals.ids.append(arrivals.task.submit(arrivals.teams[step % 3], spoilt(step)))
         do(at, arrivals.ids[step])
         board = begun(at)
         if board is not None:
-            begins.append(10 * step)
+            begins.append(20 * step)
             do(at, board)
-    assert begins == [30, 70, 110]  # the first step of the clock after the time, which begins with the next change
+    assert begins == [60, 140, 220]  # the first step of the clock after the time, which begins with the next change
 
 
 def test_a_wrong_clock_holds_no_run_for_ever(arrivals):
