@@ -2,10 +2,11 @@
 
     .venv/bin/python benchmarks/views.py [--submissions 30]
 
-Starts a service of its own with a worker a core, and has submissions scored, whose one part has the words of English
-EWT (25,000), or of generated trees where it is absent. Then, while jobs of the same size keep all workers busy, a team
-reads of each submission a first page of items or trees, of which nothing was made or read before, and the next page:
-over HTTP, through the gate. Asserts nothing.
+Starts a service of its own with a worker a core, and has submissions scored, whose one part has the first 20,000 words
+of English EWT, or of generated trees where it is absent. The first page of one of them is read, after which the process
+of views loads machine code. Then, while jobs of the same size keep all workers busy, a team reads of each of the others
+a first page of items or trees, of which nothing was made or read before, and the next page: over HTTP, through the
+gate. The jobs come by HTTP too, from processes that stand back as workers do. Asserts nothing.
 """
 
 from __future__ import annotations
@@ -14,21 +15,22 @@ import argparse
 import json
 import os
 import tempfile
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import count
+from functools import cache
+from itertools import accumulate, count
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import httpx
 from services import Service
 from table import PROCESS, Goal, Measure, machine, report
-from texts import english, numbered
+from texts import Pair, english, numbered, words_of
 
+WORDS = 20_000
 WAIT = {"Prefer": "wait=60"}
 METRICS: dict[str, Any] = {"format": "conllu", "metrics": ["ud"]}
 BENCHMARK: dict[str, Any] = {
@@ -37,7 +39,11 @@ BENCHMARK: dict[str, Any] = {
 }  # fmt: skip
 QUESTIONS = {"items": "items?metric=ud&limit=50", "trees": "trees?limit=50"}
 JOBS = 10_000
-"""The numbers of the jobs' texts follow those of the submissions'."""
+"""The numbers of the jobs' texts follow those of the submissions': so many for each process that sends."""
+PAUSE = 5.0
+"""Seconds without a question, in which the process of views loads machine code."""
+NICE = 10
+"""Of workers."""
 
 
 def sent(client: httpx.Client, path: str, meta: dict[str, Any], **texts: bytes) -> Any:
@@ -46,28 +52,42 @@ def sent(client: httpx.Client, path: str, meta: dict[str, Any], **texts: bytes) 
     return client.post(path, data={"meta": json.dumps(meta)}, files=files, headers=WAIT).raise_for_status().json()
 
 
+@cache
+def part() -> Pair:
+    """Return the sentences of the first words of English EWT, or of generated trees."""
+    whole = english()
+    gold, system = whole.gold.split(b"\n\n"), whole.system.split(b"\n\n")
+    sentences = 1 + sum(words < WORDS for words in accumulate(map(words_of, system)))
+    return Pair(whole.name, *(b"\n\n".join([*side[:sentences], b""]) for side in (gold, system)))
+
+
+def send_jobs(service: Service, first: int) -> None:
+    """Send jobs one after the other, numbered from `first`, without taking a core from readers."""
+    os.nice(NICE)
+    text = part()
+    with service.client() as client:
+        for number in count(first):
+            sent(client, "/v1/jobs", METRICS, gold=text.gold, A=numbered(text.system, number))
+
+
 @contextmanager
 def scoring(service: Service, workers: int) -> Iterator[None]:
-    """Send jobs one after the other from more clients than there are workers."""
-    ended, numbers, text = threading.Event(), count(JOBS), english()
-
-    def send() -> None:
-        with service.client() as client:
-            while not ended.is_set():
-                sent(client, "/v1/jobs", METRICS, gold=text.gold, A=numbered(text.system, next(numbers)))
-
-    with ThreadPoolExecutor(workers + 1) as pool:
-        for _ in range(workers + 1):
-            pool.submit(send)
-        try:
-            yield
-        finally:
-            ended.set()
+    """Have jobs sent by more processes than there are workers."""
+    forked = get_context("fork")
+    senders = [forked.Process(target=send_jobs, args=(service, JOBS * (1 + each))) for each in range(workers + 1)]
+    for each in senders:
+        each.start()
+    try:
+        yield
+    finally:
+        for each in senders:
+            each.kill()
+            each.join()
 
 
 def measure(submissions: int, workers: int) -> None:
     """Report the waits for first and next pages."""
-    text = english()
+    text = part()
     with tempfile.TemporaryDirectory(prefix="ts-bench-") as folder:
         service = Service(Path(folder), workers=workers)
         service.start()
@@ -78,7 +98,9 @@ def measure(submissions: int, workers: int) -> None:
             with service.client() as team:
                 team.headers["Authorization"] = f"Bearer {made.raise_for_status().json()['token']}"
                 path = "/v1/benchmarks/views/submissions"
-                ids = [sent(team, path, {}, en=numbered(text.system, each))["id"] for each in range(submissions)]
+                ids = [sent(team, path, {}, en=numbered(text.system, each))["id"] for each in range(1 + submissions)]
+                timed(team, f"/v1/submissions/{ids.pop()}/{QUESTIONS['items']}")
+                sleep(PAUSE)
                 with scoring(service, workers):
                     show(team, ids, text.words)
         finally:

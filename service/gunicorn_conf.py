@@ -4,6 +4,7 @@ Probes and scrapes may have a port of their own, and are answered there in threa
 text of requests: a line, a header or a query may hold a token.
 """
 
+import gc
 import logging
 import re
 import socket
@@ -139,6 +140,7 @@ def post_worker_init(worker: Any) -> None:
     worker.end_counts = report_counts(context)
     for listener in _probes:
         answer_probes(listener, worker.wsgi)
+    gc.freeze()  # the collector would hold up all requests of the process while it looks at what was loaded
 
 
 def worker_exit(_server: object, worker: Any) -> None:

@@ -6,6 +6,7 @@ tried once more.
 """
 
 import faulthandler
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
@@ -29,6 +30,7 @@ from service.store.database import DiskState, disk_of, require_current_schema
 from service.store.views import Waiting
 from service.usecases.views.asking import ENDED, VIEWS, Question, error_record
 from service.usecases.views.making import Maker
+from treescore.core import jit
 from treescore.core.registry import load_all
 from workers.entry import HideDetails, WorkFailed, begun_process
 
@@ -64,6 +66,8 @@ class Views:
         self._maker = maker
         self._limit = limit
         self._turns: dict[str, int] = {}
+        with context.store.read() as db:  # these may have ended the process before this one
+            self._tried = {each.key for each in views.waiting(db)}
         self._room = 0
 
     def work(self, stop: Stop) -> bool:
@@ -77,6 +81,14 @@ class Views:
             found = True
         return found
 
+    def prepare(self) -> None:
+        """Load the machine code for the next views, once one was made and it is kept: a reader would wait for it."""
+        if self._turns and not jit.compiler_loaded() and jit.state() == "compiled":
+            from treescore.warm import warm  # noqa: PLC0415 - much memory, of no use before a view was asked for
+
+            warm()
+            gc.freeze()
+
     def rest(self) -> None:
         """Drop what is kept in memory, and stored views that are too many."""
         self._maker.forget(None)
@@ -84,22 +96,29 @@ class Views:
 
     def make_next(self) -> bool:
         """Make the view whose turn it is; return whether there is one."""
-        context = self._context
-        with context.store.read() as db:
+        with self._context.store.read() as db:
             waiting = views.waiting(db)
-        if not waiting:
-            return False
-        asked = self._next_of(waiting)
-        with context.store.write(durable=False) as db:
-            attempt = views.begin(db, asked.key)
+            if not waiting:
+                return False
+            asked = self._next_of(waiting)
             gone = set(asked.owners) - views.with_texts(db, asked.owners)
+        attempt = self._attempt(asked.key) if asked.key in self._tried else 1
         if attempt is None:
             return True
         self._maker.forget(gone)
         ended = self._made(asked) if attempt <= ATTEMPTS else _failed()
-        if ended is not None and not self._save(asked, *ended):
+        if ended is None:
+            self._tried.add(asked.key)
+            return True
+        self._tried.discard(asked.key)
+        if not self._save(asked, *ended):
             self._maker.forget(asked.owners)  # they were deleted while it was made
         return True
+
+    def _attempt(self, key: str) -> int | None:
+        """Count an attempt that is not the first, which readers would wait for in the line of writers."""
+        with self._context.store.write(durable=False) as db:
+            return views.begin_again(db, key)
 
     def _next_of(self, waiting: Sequence[Waiting]) -> Waiting:
         """Return the oldest of the principal whose last turn is longest ago."""
@@ -181,7 +200,8 @@ def run(context: Context, process: Views, stop: Stop) -> None:
                     elif monotonic() - worked > IDLE_SECONDS:
                         process.rest()
                         worked = monotonic()
-                    wakes.wait(INTERVAL)
+                    if not wakes.wait(INTERVAL):
+                        process.prepare()
         except (*REDIS_ERRORS, DBAPIError) as error:
             failures += 1
             stop.wait(pause_after(error, failures, context.config))
@@ -195,6 +215,7 @@ def main() -> None:
     wait_for_store(config, context.store, require_current_schema)
     stop = stop_signal()
     end_report = report_counts(context)
+    gc.freeze()  # looking at all that was loaded takes as long as a view
     run(context, Views(context, Maker(context), partial(limited, config)), stop)
     end_report()
 

@@ -56,7 +56,10 @@ class Child:
     failures: int = field(default=0, init=False)
 
     def start(self, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-        """Start it in a session of its own, tied to this process; return its process."""
+        """Start it in a process group of its own, tied to this process; return its process.
+
+        It stays in this session: between sessions Linux does not look at nice values (sched_autogroup).
+        """
         parent = os.getpid()
 
         def tie() -> None:
@@ -68,7 +71,7 @@ class Child:
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             stdout=2,  # standard output is for the line that says when the service is ready
-            start_new_session=True,
+            process_group=0,
             preexec_fn=tie,  # noqa: PLW1509 - the supervisor has one thread
         )
         return self.process

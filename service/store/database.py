@@ -229,7 +229,8 @@ class Store:
             durable: whether the commit must survive a power failure. Without it SQLite does not wait for the disk,
                 which suits work that can be repeated; a killed process loses nothing either way.
         """
-        with writing_turn(self._file), self.engine.connect().execution_options(treescore_write=True) as connection:
+        # connecting, which a forked process does again, holds up no other writer
+        with self.engine.connect().execution_options(treescore_write=True) as connection, writing_turn(self._file):
             if self.sqlite and not durable:
                 connection.connection.cursor().execute("PRAGMA synchronous=NORMAL")
             try:

@@ -72,7 +72,7 @@ def ask(db: Connection, view: Waiting, now: datetime, *, most_each: int, most: i
     if len(unfinished) >= most or unfinished.count(view.principal) >= most_each:
         return False
     db.execute(delete(views).where(c.key == view.key))
-    asked = columns_of(view, state=ASKED, attempts=0, size=0, asked_at=now, used_at=now)
+    asked = columns_of(view, state=ASKED, attempts=1, size=0, asked_at=now, used_at=now)
     db.execute(insert(views).values(asked))
     return True
 
@@ -84,8 +84,8 @@ def waiting(db: Connection) -> Sequence[Waiting]:
     return [Waiting(*row) for row in db.execute(query)]
 
 
-def begin(db: Connection, key: str) -> int | None:
-    """Begin another attempt at a view; return its number, None where it is no longer asked for."""
+def begin_again(db: Connection, key: str) -> int | None:
+    """Begin another attempt than the first at a view; return its number, None where it is no longer asked for."""
     mine = (views.c.key == key) & (views.c.state == ASKED)
     db.execute(update(views).where(mine).values(attempts=views.c.attempts + 1))
     number: int | None = db.scalar(select(views.c.attempts).where(mine))

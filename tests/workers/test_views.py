@@ -14,7 +14,7 @@ from service.queue import Queue
 from service.store import texts, views
 from service.store.database import Disk, DiskState
 from service.usecases.views.asking import VIEWS, Question, ask
-from tests.fixtures.contexts import SCORER, later, with_config
+from tests.fixtures.contexts import SCORER, later, making_views, with_config
 from tests.fixtures.processes import log_lines
 from tests.fixtures.service_process import free_port
 from workers.views import Views, limited, run
@@ -94,24 +94,53 @@ def test_an_idle_process_keeps_nothing_in_memory(context, monkeypatch):
     assert maker.forgot == [None]
 
 
+def test_machine_code_is_loaded_once_a_view_was_made_and_some_is_kept(asked, monkeypatch):
+    loaded, state = [], "partly"
+    monkeypatch.setattr("treescore.warm.warm", lambda: loaded.append(state))
+    monkeypatch.setattr("workers.views.gc.freeze", lambda: None)
+    monkeypatch.setattr("workers.views.jit.compiler_loaded", lambda: bool(loaded))
+    monkeypatch.setattr("workers.views.jit.state", lambda: state)
+    process = Views(asked, Maker())
+    process.prepare()
+    state = "compiled"
+    process.prepare()
+    process.make_next()
+    state = "partly"
+    process.prepare()
+    state = "compiled"
+    assert loaded == []
+    for _ in range(2):
+        process.prepare()
+    assert loaded == ["compiled"]
+
+
 def ring() -> None:
     """The alarm of the limit, at once."""
     signal.raise_signal(signal.SIGALRM)
 
 
 @pytest.mark.parametrize(("first", "fault"), [(ring, "JobTimeoutException"), (lambda: bytearray(10**9), "MemoryError")])
-def test_a_view_that_takes_too_much_fails_and_the_process_goes_on(asked, first, fault):
+def test_a_view_that_takes_too_much_fails_and_the_process_goes_on(context, first, fault):
+    with context.store.write() as db:
+        texts.put(db, "sub_1", {"output": b"text"})
     maker = Maker(first)
-    process = Views(asked, maker, partial(limited, with_config(asked, max_run_bytes=10**8).config))
-    with log_lines() as lines:
-        while process.make_next():
-            pass
+    context.queue.views = Views(context, maker, partial(limited, with_config(context, max_run_bytes=10**8).config))
+    with log_lines() as lines, pytest.raises(ServiceError, match="failed 2 times"):
+        ask(context, SCORER, question())
     assert [line["kind"] for line in lines if line["event"] == "fault"] == [fault] * 2
-    with pytest.raises(ServiceError, match="failed 2 times"):
-        ask(asked, SCORER, question())
     maker.first = lambda: None
-    asked.queue.views = process
-    assert ask(asked, SCORER, question(4)) == "xxxx"
+    assert ask(context, SCORER, question(4)) == "xxxx"
+
+
+def test_a_view_that_ends_the_process_twice_is_not_begun_a_third_time(asked):
+    def end() -> None:
+        raise SystemExit
+
+    with pytest.raises(SystemExit):  # what was asked when this process began may have ended another one
+        Views(asked, Maker(end)).make_next()
+    assert kept(asked) == views.ASKED
+    with pytest.raises(ServiceError, match="failed 2 times"):
+        ask(making_views(asked), SCORER, question())
 
 
 def test_those_that_were_not_used_for_longest_go_where_there_are_too_many(asked, monkeypatch):

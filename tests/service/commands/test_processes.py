@@ -37,3 +37,9 @@ def test_any_other_process_that_ends_is_started_again(supervisor):
     pid = ended(supervisor, once=False)
     supervisor.look()
     assert [child.process.pid for child in supervisor.children] != [pid]
+
+
+def test_a_process_hears_no_ctrl_c_of_the_terminal_and_stands_back_by_its_nice_value(supervisor):
+    pid = supervisor.add(Child("long", [sys.executable, "-c", "import signal; signal.pause()"])).pid
+    assert os.getpgid(pid) == pid
+    assert os.getsid(pid) == os.getsid(0)

@@ -180,17 +180,6 @@ def test_callers_take_turns(nobody, maker):
     assert [each.asked["number"] for each in maker.made] == [0, 2, 4, 1, 3]
 
 
-def test_a_process_that_dies_twice_at_a_view_does_not_begin_a_third_time(nobody, maker):
-    refused(nobody, SCORER, question())
-    with nobody.store.write() as db:
-        for _ in range(2):
-            views.begin(db, question().key)
-    assert Views(nobody, maker).make_next()
-    assert maker.made == []
-    with pytest.raises(ServiceError, match="failed 2 times"):
-        ask(nobody, SCORER, question())
-
-
 def drop(context, *owners):
     with context.store.write() as db:
         texts.drop(db, owners)
