@@ -181,7 +181,7 @@ class Filler:
     def record(self, submission: str, result: ShareResult, moment: datetime) -> ScoreRecord:
         """Return the record of a submission of which every sentence is scored."""
         covered = [len(part) for part in np.split(self.counts, self.offsets)]
-        return ScoreRecord(submission, 1, self.scoring.addresses, covered, moment, {None: result})
+        return ScoreRecord(submission, 1, covered, moment, {None: result})
 
     def _submission(self, submission: str, team: str, at: int, moment: datetime) -> Submission:
         return replace(
@@ -269,7 +269,7 @@ def stored_bytes(store: Store, submission: str) -> dict[str, int]:
         for name, size in db.execute(select(c.name, func.length(c.body)).where(c.owner == submission)):
             kind = name.split("/")[1]
             kinds[kind] = kinds.get(kind, 0) + size
-        for kind, column in (("score document", tables.record_documents.c.document), ("scores", tables.scores.c.parts)):
+        for kind, column in (("score document", tables.results.c.document), ("scores", tables.results.c.parts)):
             size = select(func.sum(func.length(column))).where(column.table.c.submission_id == submission)
             kinds[kind] = int(db.scalar(size) or 0)
         t, o = tables.texts.c, tables.owned_texts.c

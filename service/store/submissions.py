@@ -412,9 +412,15 @@ class SentSubmission(NamedTuple):
 
 
 def sent_by_team(
-    db: Connection, team_id: str, benchmark_id: str, revision: int, address: str, shares: Sequence[str | None]
+    db: Connection,
+    team_id: str,
+    benchmark_id: str,
+    revision: int,
+    addresses: Sequence[str],
+    score: str,
+    shares: Sequence[str | None],
 ) -> list[SentSubmission]:
-    """List a team's submissions, oldest first, with the score of this address over each share."""
+    """List a team's submissions, oldest first, with one of the scores of these addresses over each share."""
     c = submissions.c
     query = (
         select(c.id, c.outputs_digest, c.state == SUCCEEDED, records.c.rung)
@@ -425,7 +431,7 @@ def sent_by_team(
     )
     rows = list(db.execute(query))[::-1]
     its = score_records.of_benchmark(benchmark_id, team_id)
-    mains = [score_records.macro_of(db, its, revision, share, address) for share in shares]
+    mains = [score_records.macro_of(db, its, revision, share, addresses, score) for share in shares]
     return [SentSubmission(*row, *(found.get(row.id) for found in mains)) for row in rows]
 
 

@@ -67,12 +67,13 @@ def board_question(
         ids: of the rows that are compared.
         chosen: settings of an organiser; None for the board's own.
     """
-    question = ranking.question_of(board, ids, chosen)
-    runs = {row.entry.id: list(row.entry.runs) for row in rows if row.entry.id in set(ids) and row.entry.runs}
+    question, compared = ranking.question_of(board, ids, chosen), set(ids)
+    rows = [row for row in rows if row.entry.id in compared]
+    runs = {row.entry.id: list(row.entry.runs) for row in rows if row.entry.runs}
     if runs:
         question["runs"] = runs
     if board.share != PRIVATE and board.pick in PICKED and (chosen is None or allows(chosen)):
-        numbers = numbers_considered(db, board, [row for row in rows if row.entry.id in set(ids)])
+        numbers = numbers_considered(db, board, rows)
         found = {each: number for each, number in numbers.items() if number > 1}
         if found or board.pick != LAST:
             question["considered"] = found
