@@ -127,8 +127,8 @@ def standings(
     c = submissions.c
     query = (
         select(
-            c.id, c.team_id, c.role, c.chosen, c.finished_at, c.withdrawn_at, c.name, c.created_at, c.links,
-            records.c.covered, records.c.lacking, records.c.rung,
+            c.id, c.team_id, c.role, c.chosen, c.finished_at, c.withdrawn_at.is_not(None), c.name, c.created_at,
+            c.links, records.c.covered, records.c.lacking, records.c.rung,
         )
         .join(records, score_records.record_under(revision), isouter=not scored_only)
         .where(on_board(benchmark_id, until, withdrawn_from))
@@ -137,11 +137,11 @@ def standings(
     return [
         BoardEntry(
             name, team, role, chosen, values.get(name), numbers_of(covered), numbers_of(lacking), rung=rung,
-            finished_at=finished_at, withdrawn=withdrawn_at is not None, name=title, created_at=created_at,
+            finished_at=finished_at, withdrawn=withdrawn, name=title, created_at=created_at,
             links=links_of(links),
         )
         for (
-            name, team, role, chosen, finished_at, withdrawn_at, title, created_at, links, covered, lacking, rung,
+            name, team, role, chosen, finished_at, withdrawn, title, created_at, links, covered, lacking, rung,
         ) in db.execute(query).all()
     ]  # fmt: skip
 

@@ -195,13 +195,14 @@ def selected(
         stored = [func.substr(each, width * at + 1, width) for each, width in zip(stored, widths, strict=True)]
     query = select(c.submission_id, *stored).where(c.revision == revision, c.share == (share or WHOLE))
     ids: list[str] = []
+    positions = np.array(parts, np.intp)
     bodies: dict[str, list[bytes]] = {name: [] for name in names}
     for each in chosen:
         # the driver's own rows, one by one: those of SQLAlchemy take longer than all the rest, and all parts are wide
         for submission_id, *found in iter(db.execute(query.where(each)).cursor.fetchone, None):
             ids.append(submission_id)
             if parts:
-                found[-1] = np.frombuffer(found[-1], _FORMAT).reshape(size, -1).T[list(parts)].tobytes()
+                found[-1] = np.frombuffer(found[-1], _FORMAT).reshape(size, -1).T[positions].tobytes()
             for name, body in zip(names, found, strict=True):
                 bodies[name].append(body)
     arrays = {name: np.frombuffer(b"".join(each), _FORMAT) for name, each in bodies.items()}

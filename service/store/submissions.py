@@ -6,6 +6,7 @@ A validation is a row of its own, because it counts as an attempt.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import orjson
@@ -96,8 +97,7 @@ def on_board(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class BoardEntry:
+class BoardEntry(NamedTuple):
     """A submission on the leaderboard, with what decides about its row.
 
     Attributes:
@@ -132,7 +132,7 @@ class BoardEntry:
     withdrawn: bool = False
     name: str = ""
     created_at: datetime | None = None
-    links: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ def moment(time: datetime | None) -> str | None:
     """Return a time as RFC 3339 in UTC, to the millisecond."""
     if time is None:
         return None
-    return time.isoformat(timespec="milliseconds")[: len("2026-01-31T12:00:00.000")] + "Z"
+    return time.isoformat(timespec="milliseconds")[:23] + "Z"  # without the offset
 
 
 def run_summary(run: runs.Run) -> dict[str, object]:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import reduce
 from statistics import fmean, stdev
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import orjson
@@ -44,8 +44,7 @@ MOST_BASELINES = 50
 See = Callable[[float | None], float | None]
 
 
-@dataclass(frozen=True, slots=True)
-class BoardRow:
+class BoardRow(NamedTuple):
     """A row of the board. What a comparison shows is None where the row was not tested."""
 
     entry: BoardEntry
@@ -83,7 +82,7 @@ def incomplete_last(
     The rule where a score leaves out what an output lacks.
     """
     known = [(entry, part_scorer.coverage_of(entry.covered, parts, chosen)) for entry in entries]
-    return [replace(entry, ranks_last=found is not None and found.scored < found.total) for entry, found in known]
+    return [entry._replace(ranks_last=found is not None and found.scored < found.total) for entry, found in known]
 
 
 def picked(entries: Iterable[BoardEntry], pick: str, *, higher_is_better: bool) -> list[BoardEntry]:
@@ -128,16 +127,15 @@ def top_rungs(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
 
 def ranked(entries: Iterable[BoardEntry], *, higher_is_better: bool) -> list[BoardRow]:
     """Return rows from best to worst. Equal scores share a rank, baselines have none, undefined scores come last."""
-    ordered = sorted(entries, key=lambda entry: (*_loss(entry, higher_is_better=higher_is_better), entry.id))
+    ordered = sorted((_loss(entry, higher_is_better=higher_is_better), entry.id, entry) for entry in entries)
     rows: list[BoardRow] = []
     counted, rank = 0, 0
     last: tuple[bool, bool, float] | None = None
-    for entry in ordered:
+    for loss, _, entry in ordered:
         if entry.role == BASELINE or entry.value is None:
             rows.append(BoardRow(entry, None))
             continue
         counted += 1
-        loss = _loss(entry, higher_is_better=higher_is_better)
         if loss != last:
             rank, last = counted, loss
         rows.append(BoardRow(entry, rank))
@@ -196,10 +194,10 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
         if row.entry.id in tested:
             pair = _next_pair(rows, index, pairs)
             p, detectable = pair.get("p_adjusted"), pair.get("detectable")
-            result[index] = replace(row, tested=True, p_next=p, detectable=detectable)
+            result[index] = row._replace(tested=True, p_next=p, detectable=detectable)
     for index, (low, high), cluster in zip(counted, intervals, clusters, strict=True):
         if decided:
-            result[index] = replace(result[index], rank_interval=(low, high), cluster=cluster)
+            result[index] = result[index]._replace(rank_interval=(low, high), cluster=cluster)
     return result
 
 
@@ -266,8 +264,7 @@ def _joined_runs(shown: Sequence[BoardEntry], runs: Sequence[boards.SystemMember
     there = [entry for entry in shown if not entry.withdrawn] or shown
     values = [run.value for run in runs if run.value is not None]
     covered = [run.covered or () for run in runs]
-    return replace(
-        there[0],
+    return there[0]._replace(
         chosen=any(entry.chosen for entry in shown),
         finished_at=max((entry.finished_at for entry in shown if entry.finished_at is not None), default=None),
         value=see(_mean([run.value for run in runs])),
@@ -281,10 +278,10 @@ def _joined_runs(shown: Sequence[BoardEntry], runs: Sequence[boards.SystemMember
 def entry_with_values(entry: BoardEntry, values: Mapping[str, float | None]) -> BoardEntry:
     """Return an entry with other scores of its submission or runs, as those over the private share."""
     if not entry.runs:
-        return replace(entry, value=values.get(entry.id))
+        return entry._replace(value=values.get(entry.id))
     of_runs = [values.get(run) for run in entry.runs]
     defined = [value for value in of_runs if value is not None]
-    return replace(entry, value=_mean(of_runs), spread=stdev(defined) if len(defined) == len(of_runs) else None)
+    return entry._replace(value=_mean(of_runs), spread=stdev(defined) if len(defined) == len(of_runs) else None)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -467,7 +464,7 @@ def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRo
     if board.share == PRIVATE:
         known = _ranking_values(db, board, PRIVATE)
         shown = (entry_with_values(each, known) for each in rows)
-        rows = [replace(each, value=see(each.value)) for each in shown]
+        rows = [each._replace(value=see(each.value)) for each in shown]
     return ranked(rows, higher_is_better=higher)
 
 

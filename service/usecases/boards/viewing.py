@@ -292,12 +292,11 @@ def _board_rows(db: Connection, board: Board, finding: compare.Finding, release:
     parts = board.chosen_positions
     total = sum(board.parts[at].sentences or 0 for at in parts)
     names = benchmarks.team_names(db, board.benchmark_id) if release.named else {}
-    considered = compare.numbers_considered(db, board, finding.rows) if release.tested else {}
     charged = _charged(db, board, finding, release)
     rows = []
     for row, score in zip(finding.rows, of_ranking, strict=True):
         entry = row.entry
-        covered = None if entry.covered is None else sum([entry.covered[at] for at in parts])
+        covered = None if entry.covered is None else sum(map(entry.covered.__getitem__, parts))
         rows.append(
             LeaderboardRow(
                 rank=row.rank,
@@ -315,7 +314,7 @@ def _board_rows(db: Connection, board: Board, finding: compare.Finding, release:
                 ci95=finding.intervals.get(entry.id, intervals.get(entry.id)),
                 p_next=row.p_next,
                 detectable=row.detectable,
-                considered=considered.get(entry.id),
+                considered=finding.considered.get(entry.id),
                 runs=leaderboards.RowRuns(count=len(entry.runs), sd=entry.spread) if entry.runs else None,
                 tested=row.tested,
                 reason=_reason(finding.untested.get(entry.id), charged.get(entry.id)),

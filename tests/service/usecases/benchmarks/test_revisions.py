@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -398,7 +397,7 @@ class TestPlaces:
         assert (found["team a"].entry.id, found["team a"].rank, found["team b"].rank) == ("sub_1", 1, 2)
 
     def test_an_undefined_score_has_no_rank(self):
-        rows = (replace(self.ROWS[0], value=None), replace(self.ROWS[3], value=0.5))
+        rows = (self.ROWS[0]._replace(value=None), self.ROWS[3]._replace(value=0.5))
         found = rows_by_team("best", Side(rows, higher_is_better=True))
         assert (found["team a"].rank, found["team b"].rank) == (None, 1)
 
