@@ -115,7 +115,7 @@ def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
 
 
 _OF_RECORD = (records, results)
-_PUT_RESULTS = insert(results)  # built once: building it takes longer than running it
+_PUT_RECORD, _PUT_RESULTS = insert(records), insert(results)
 
 
 def save(db: Connection, record: ScoreRecord, bodies: PackedArtifacts) -> None:
@@ -127,7 +127,7 @@ def save(db: Connection, record: ScoreRecord, bodies: PackedArtifacts) -> None:
     first = next(iter(record.shares.values())).scores.parts
     lacking = np.flatnonzero(np.isnan(first).all(axis=1)).tolist()
     covered = {"covered": json_text(list(record.covered)), "lacking": json_text(lacking)}
-    db.execute(insert(records).values(**of_it, **covered, created_at=record.created_at, rung=kept))
+    db.execute(_PUT_RECORD, {**of_it, **covered, "created_at": record.created_at, "rung": kept})
     rows = [
         {**of_it, "share": share or WHOLE, **_arrays(result.scores), "document": artifacts.pack_json(result.document)}
         for share, result in record.shares.items()
