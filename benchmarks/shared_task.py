@@ -1,6 +1,6 @@
 """Measure a large shared task on one machine: speed of its board and lists, and disk space of a submission.
 
-    .venv/bin/python benchmarks/shared_task.py [--teams 1000] [--each 10] [--sentences 2000] [--reads 500]
+    .venv/bin/python benchmarks/shared_task.py [--teams 1000] [--each 10] [--sentences 2000] [--parts 1] [--reads 500]
 
 Starts a service of its own on a temporary folder and makes a benchmark of generated dependency trees. One submission
 goes the whole way over HTTP; the others are written through the store's own modules with generated counts, because
@@ -19,16 +19,18 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import perf_counter
+from statistics import median
+from time import perf_counter, process_time
 from typing import Any
 
 import httpx
 import numpy as np
 import orjson
 import psutil
+from service_speed import server_microseconds
 from services import Service
 from sqlalchemy import func, select
-from table import PROCESS, Measure, machine, report
+from table import PROCESS, Goal, Measure, machine, report
 
 from service.caller import new_id
 from service.config import load_config
@@ -47,6 +49,8 @@ SLUG = "large"
 LIVE = "live"
 RELATIONS = ("nsubj", "obj", "obl", "nmod", "amod", "det", "case", "advmod", "conj", "cc", "punct")
 CONNECTIONS = 8
+TRACK = "half"
+COLD_READS = 11
 
 
 @contextmanager
@@ -103,22 +107,23 @@ def finished(client: httpx.Client, path: str) -> dict[str, Any]:
             return document
 
 
-def create(client: httpx.Client, metric: str, gold: str) -> None:
-    """Create the benchmark and wait until its gold is checked."""
+def create(client: httpx.Client, metric: str, gold: dict[str, str]) -> None:
+    """Create the benchmark of these parts, the first half of them a track, and wait until its gold is checked."""
     meta = {"id": SLUG, "title": "A large shared task", "format": "conllu", "metrics": [metric],
             "quota": {"scored_per_day": None, "scored_total": None, "attempts_per_day": None},
-            "parts": {"en": {"gold": gold}}}  # fmt: skip
+            "parts": {name: {"gold": text} for name, text in gold.items()},
+            "tracks": {TRACK: list(gold)[: (len(gold) + 1) // 2]}}  # fmt: skip
     client.post("/v1/benchmarks", json=meta, headers={"Prefer": "wait=30"}).raise_for_status()
     document = finished(client, f"/v1/benchmarks/{SLUG}")
     if document["state"] != "active":
         sys.exit(str(document["failure"]))
 
 
-def submit(client: httpx.Client, team: str, output: str) -> tuple[str, float]:
+def submit(client: httpx.Client, team: str, outputs: dict[str, str]) -> tuple[str, float]:
     """Send one submission; return its id, and the seconds from the POST to its scores."""
     began = perf_counter()
     path = f"/v1/benchmarks/{SLUG}/submissions"
-    answer = client.post(path, json={"name": "whole-way", "team": team, "outputs": {"en": output}})
+    answer = client.post(path, json={"name": "whole-way", "team": team, "outputs": outputs})
     answer.raise_for_status()
     document = finished(client, f"/v1/submissions/{answer.json()['id']}")
     if document["state"] != "succeeded":
@@ -162,6 +167,8 @@ class Filler:
         self.scoring: ScoringConfig = scoring_config(orjson.loads(str(scoring)))
         self.table: ScoreTable = self.scoring.spec.entries[0].metric.table
         self.began = datetime.now(UTC) - timedelta(days=30)
+        self.saving: list[float] = []
+        """Milliseconds of CPU in which each record was saved."""
 
     def team(self, number: int, each: int, rng: np.random.Generator) -> None:
         """Write one team with its submissions, in one transaction."""
@@ -176,12 +183,14 @@ class Filler:
                 runs.add(db, submission, "submission", LIVE, moment, f"team:{self.slug}/{team}")
                 runs.finish(db, submission, runs.SUCCEEDED, moment)
                 submissions.add(db, self._submission(submission, team, at, moment))
+                before = process_time()
                 score_records.save(db, self.record(submission, result, moment), made)
+                self.saving.append(1000 * (process_time() - before))
 
     def record(self, submission: str, result: ShareResult, moment: datetime) -> ScoreRecord:
         """Return the record of a submission of which every sentence is scored."""
         covered = [len(part) for part in np.split(self.counts, self.offsets)]
-        return ScoreRecord(submission, 1, self.scoring.addresses, covered, moment, {None: result})
+        return ScoreRecord(submission, 1, covered, moment, {None: result})
 
     def _submission(self, submission: str, team: str, at: int, moment: datetime) -> Submission:
         return replace(
@@ -269,7 +278,7 @@ def stored_bytes(store: Store, submission: str) -> dict[str, int]:
         for name, size in db.execute(select(c.name, func.length(c.body)).where(c.owner == submission)):
             kind = name.split("/")[1]
             kinds[kind] = kinds.get(kind, 0) + size
-        for kind, column in (("score document", tables.record_documents.c.document), ("scores", tables.scores.c.parts)):
+        for kind, column in (("score document", tables.results.c.document), ("scores", tables.results.c.parts)):
             size = select(func.sum(func.length(column))).where(column.table.c.submission_id == submission)
             kinds[kind] = int(db.scalar(size) or 0)
         t, o = tables.texts.c, tables.owned_texts.c
@@ -282,6 +291,24 @@ def costs(kinds: dict[str, int]) -> None:
     """Print the disk space of one scored submission, by kind."""
     sizes = ", ".join(f"{kind} {size / 1000:.0f} kB" for kind, size in sorted(kinds.items(), key=lambda each: -each[1]))
     print(f"a scored submission on disk (packed)  {sum(kinds.values()) / 1000:.0f} kB: {sizes}")
+
+
+def measure_first(client: httpx.Client, store: Store, pid: int, part: str) -> None:
+    """Measure the CPU of the API's processes for boards that are not kept: each is read after a change."""
+    questions = {
+        "leaderboard": "leaderboard", "pooled": "leaderboard?part=pooled", "one part": f"leaderboard?part={part}",
+        "a track": f"leaderboard?part={TRACK}", "matrix": "matrix",
+    }  # fmt: skip
+    for name, question in questions.items():
+        took = []
+        for _ in range(COLD_READS):
+            with store.write() as db:
+                benchmarks.touch_board(db, SLUG)
+            before = server_microseconds(pid)
+            client.get(f"/v1/benchmarks/{SLUG}/{question}").raise_for_status()
+            took.append((server_microseconds(pid) - before) / 1000)
+        figures = f"largest {max(took):.0f} ms, {len(took)} reads"
+        report(Measure(f"{name}, first after a change", PROCESS, "-", median(took), Goal(50), figures, "ms of CPU"))
 
 
 def measure(client: httpx.Client, reads: int) -> None:
@@ -315,25 +342,32 @@ def main() -> None:
     parser.add_argument("--teams", type=int, default=1000)
     parser.add_argument("--each", type=int, default=10, help="submissions of each team")
     parser.add_argument("--sentences", type=int, default=2000)
+    parser.add_argument("--parts", type=int, default=1, help="that share the sentences")
     parser.add_argument("--metric", default="ud")
     parser.add_argument("--reads", type=int, default=500)
     options = parser.parse_args()
     rng = np.random.default_rng(1)
     print(machine("sqlalchemy", "numpy"))
-    print(f"{options.teams} teams x {options.each} submissions of {options.sentences} sentences, {options.metric}")
+    print(f"{options.teams} teams x {options.each} submissions of {options.sentences} sentences "
+          f"in {options.parts} parts, {options.metric}")  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="treescore-") as name, service(Path(name)) as (client, pid):
         gold = trees(rng, options.sentences)
-        create(client, options.metric, written(gold))
+        names = [f"part_{number:02d}" for number in range(options.parts)]
+
+        def texts(sentences: list[list[list[str]]]) -> dict[str, str]:
+            return {name: written(sentences[at :: options.parts]) for at, name in enumerate(names)}
+
+        create(client, options.metric, texts(gold))
         client.post(f"/v1/benchmarks/{SLUG}/teams", json={"id": "first", "name": "First"}).raise_for_status()
-        text = written(parsed(rng, gold, 0.1))
-        pattern, seconds = submit(client, "first", text)
-        print(f"from POST to scores: {seconds:.2f} s for {len(text) / 1e6:.2f} MB")
+        outputs = texts(parsed(rng, gold, 0.1))
+        pattern, seconds = submit(client, "first", outputs)
+        print(f"from POST to scores: {seconds:.2f} s for {sum(map(len, outputs.values())) / 1e6:.2f} MB")
         store = Store(load_config({"TREESCORE_DATA_DIR": f"{name}/data"}).database_url)
         costs(stored_bytes(store, pattern))
         data = Path(name) / "data"
         before, began = disk(data), perf_counter()
         empty = resident(pid, "gunicorn")
-        filler = Filler(store, pattern)
+        filler = Filler(store, pattern, SLUG, options.parts)
         for number in range(options.teams):
             filler.team(number, options.each, rng)
         with store.write() as db:
@@ -341,10 +375,12 @@ def main() -> None:
         total = options.teams * options.each
         print(f"filled {total} submissions in {perf_counter() - began:.0f} s; counts and scores take "
               f"{1000 * (disk(data) - before) / total:.1f} kB each in the store")  # fmt: skip
-        submit(client, "first", written(parsed(rng, gold, 0.02)))
+        report(Measure("saving a record", PROCESS, "-", median(filler.saving), None, f"{total} records", "ms of CPU"))
+        submit(client, "first", texts(parsed(rng, gold, 0.02)))
         print(
             f"after one more submission the differences on the board were tested within {board_settled(client):.1f} s"
         )
+        measure_first(client, store, pid, names[-1])
         measure(client, options.reads)
         print(f"largest API process: {empty:.0f} MB before filling, {resident(pid, 'gunicorn'):.0f} MB afterwards; "
               f"largest worker {resident(pid, 'workers.worker'):.0f} MB")  # fmt: skip

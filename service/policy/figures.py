@@ -83,9 +83,10 @@ def rounded_scores(values: FloatArray) -> FloatArray:
         usual = (places >= 0) & (places < len(_TENS))
         factors = _TENS[np.where(usual, places, 0).astype(np.int64)]
         scaled = values * factors
-        shown: FloatArray = np.rint(scaled) / factors
+        whole = np.rint(scaled)
+        shown: FloatArray = whole / factors
         # beside a tie the product, which is rounded itself, does not tell on which side a score lies
-        sure = usual & (np.abs(scaled % 1.0 - 0.5) > 1e-6)
+        sure = usual & (np.abs(scaled - whole) < 0.5 - 1e-6) | np.isnan(values) | (values == 0.0)
     for at in zip(*np.nonzero(~sure), strict=True):
         shown[at] = rounded_score(values[at])
     return shown

@@ -208,15 +208,17 @@ def matrix_rows_view(
 
 def _row(release: Release, row: Document) -> dict[str, object]:
     """Return a leaderboard row. Its rank must come from `Release.ranking`; below `rounded` the rank is None."""
-    shown = chosen(row, _ROW)
-    shown |= {name: row[name] if release.scored else None for name in _ROW_ROUNDED if name in row}
-    shown |= {name: row[name] if release.tested else None for name in _ROW_SCORES if name in row}
-    if "missing_parts" in row:
-        shown |= _missing(release, row)
-    shows = {"ci95": release.interval, "p_next": release.p, "detectable": release.detectable}
-    shows |= {"runs": release.runs, "score": release.score}
-    shown |= {name: show(row[name]) for name, show in shows.items() if name in row}
-    return shown
+    return {
+        **chosen(row, _ROW),
+        **(chosen(row, _ROW_ROUNDED) if release.scored else dict.fromkeys(_ROW_ROUNDED)),
+        **(chosen(row, _ROW_SCORES) if release.tested else dict.fromkeys(_ROW_SCORES)),
+        **_missing(release, row),
+        "ci95": release.interval(row["ci95"]),
+        "p_next": release.p(row["p_next"]),
+        "detectable": release.detectable(row["detectable"]),
+        "runs": release.runs(row["runs"]),
+        "score": release.score(row["score"]),
+    }
 
 
 def _matrix_row(release: Release, row: Document) -> dict[str, object]:

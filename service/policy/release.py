@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from datetime import datetime
+from functools import cached_property
 
 import numpy as np
 
@@ -30,7 +31,7 @@ ANYONE = Caller(None, frozenset())
 NO_TRACKS: Mapping[str, Collection[str]] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Release:
     """What a caller sees of a benchmark and, once a revision is named, of its figures. Equal ones show the same.
 
@@ -192,19 +193,19 @@ class Release:
         """Whether it is shown what metrics warn of: they compare the sentences of both shares."""
         return self.gold or self.share != PUBLIC
 
-    @property
+    @cached_property
     def figure_level(self) -> Level:
         """The level at which figures are shown: `none` before a revision is named; on boards no more than `scores`."""
         if self.addresses is None or self.refused is not None:
             return Level.NONE
         return Level.SCORES if self.board and self.level is Level.ITEMS else self.level
 
-    @property
+    @cached_property
     def scored(self) -> bool:
         """Whether scores and ranks are shown."""
         return self.figure_level >= Level.ROUNDED
 
-    @property
+    @cached_property
     def tested(self) -> bool:
         """Whether it is shown how certain scores and ranks are."""
         return self.figure_level >= Level.SCORES

@@ -219,12 +219,12 @@ def teams_of(db: Connection, benchmark_id: str, after: str | None, limit: int | 
     return [record_of(Team, row) for row in db.execute(tables.page_from(query, teams.c.id, after, limit))]
 
 
-def team_names(db: Connection, benchmark_id: str, team_ids: Iterable[str]) -> dict[str, str]:
-    """Return the names of teams that are not erased, by id."""
-    query = select(teams.c.id, teams.c.name).where(
-        teams.c.benchmark_id == benchmark_id, teams.c.id.in_(list(team_ids)), teams.c.erased_at.is_(None)
-    )
-    return {row.id: row.name for row in db.execute(query)}
+def team_names(db: Connection, benchmark_id: str, team_ids: Iterable[str] | None = None) -> dict[str, str]:
+    """Return the names of teams that are not erased, by id: of these, or of all of a benchmark."""
+    query = select(teams.c.id, teams.c.name).where(teams.c.benchmark_id == benchmark_id, teams.c.erased_at.is_(None))
+    if team_ids is not None:
+        query = query.where(teams.c.id.in_(list(team_ids)))
+    return dict(db.execute(query).cursor.fetchall())
 
 
 def shown_names(db: Connection, benchmark_id: str, but: str) -> list[str]:

@@ -35,13 +35,13 @@ def attempt_counts(
     """
     c = submissions.c
     query = (
-        select(c.team_id, func.count().label("number"))
+        select(c.team_id, func.count())
         .join(records, score_records.record_under(revision), isouter=True)
         .where(_scored_attempt(benchmark_id, until), c.team_id.is_not(None))
         .group_by(c.team_id)
         .having(func.count(c.withdrawn_at) + func.count(c.deleted_at) > 0 if taken_back else true())
     )
-    return {row.team_id: row.number for row in db.execute(query)}
+    return dict(db.execute(query).cursor.fetchall())
 
 
 def _scored_attempt(benchmark_id: str, until: datetime | None) -> ColumnElement[bool]:
@@ -127,8 +127,8 @@ def standings(
     c = submissions.c
     query = (
         select(
-            c.id, c.team_id, c.role, c.chosen, c.finished_at, c.withdrawn_at, c.name, c.created_at, c.links,
-            records.c.covered, records.c.lacking, records.c.rung,
+            c.id, c.team_id, c.role, c.chosen, c.finished_at, c.withdrawn_at.is_not(None), c.name, c.created_at,
+            c.links, records.c.covered, records.c.lacking, records.c.rung,
         )
         .join(records, score_records.record_under(revision), isouter=not scored_only)
         .where(on_board(benchmark_id, until, withdrawn_from))
@@ -136,11 +136,13 @@ def standings(
     )  # fmt: skip
     return [
         BoardEntry(
-            row.id, row.team_id, row.role, row.chosen, values.get(row.id), numbers_of(row.covered),
-            numbers_of(row.lacking), rung=row.rung, finished_at=row.finished_at,
-            withdrawn=row.withdrawn_at is not None, name=row.name, created_at=row.created_at, links=links_of(row.links),
+            name, team, role, chosen, values.get(name), numbers_of(covered), numbers_of(lacking), rung=rung,
+            finished_at=finished_at, withdrawn=withdrawn, name=title, created_at=created_at,
+            links=links_of(links),
         )
-        for row in db.execute(query)
+        for (
+            name, team, role, chosen, finished_at, withdrawn, title, created_at, links, covered, lacking, rung,
+        ) in db.execute(query).all()
     ]  # fmt: skip
 
 

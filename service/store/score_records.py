@@ -1,8 +1,7 @@
 """Score records: the result of scoring one submission under one revision. Count arrays are stored as artifacts.
 
-A record has a document and a row of each score for each share of the test set: the mean of the parts, all parts pooled,
-intervals of both, and the parts. A ladder holds the shown best of each team under one revision; it outlives the
-submission that it came from.
+A record has a row for each share of the test set: arrays of all scores, in the order of the revision's addresses, and a
+document. A ladder holds the shown best of each team under one revision; it outlives the submission that it came from.
 """
 
 from __future__ import annotations
@@ -11,26 +10,18 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import orjson
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, literal, null, select, update
+from sqlalchemy import ColumnElement, Connection, Integer, and_, delete, func, insert, literal, null, select, update
 
 from service.store import artifacts, tables
 from service.store.packing import pack_array, unpack_array
 from service.store.revisions import NEVER_ACTIVE
 from service.store.runs import SUCCEEDED
-from service.store.tables import (
-    batches,
-    json_text,
-    ladders,
-    record_documents,
-    records,
-    revisions,
-    scores,
-    submissions,
-)  # fmt: skip
+from service.store.tables import batches, json_text, ladders, records, results, revisions, submissions
 from treescore.core.arrays import Counts, FloatArray
 from treescore.core.params import Json
 
@@ -41,7 +32,7 @@ _FORMAT = np.dtype("<f8")
 WHOLE = ""
 """The share of a test set that is not split, as tables name it."""
 PARTS = "parts"
-"""The column of scores that holds those of single parts."""
+"""The column of results that holds the scores of single parts."""
 HELD = 0
 """The rung of scores that a ladder did not release."""
 SCORED, FAILED, MISSING = "scored", "failed", "missing"
@@ -74,7 +65,6 @@ class ScoreRecord:
     Attributes:
         submission_id: the submission.
         revision: number of the revision.
-        addresses: of its scores.
         covered: sentences with a scored output in each part of the revision.
         created_at: when it was scored.
         shares: the results over the public and the private share; None -> that over a test set that is not split.
@@ -82,7 +72,6 @@ class ScoreRecord:
 
     submission_id: str
     revision: int
-    addresses: Sequence[str]
     covered: Sequence[int]
     created_at: datetime
     shares: Mapping[str | None, ShareResult]
@@ -108,6 +97,7 @@ class StoredResult:
         return bool(self.document["parts"][part]["state"] == SCORED)
 
 
+@lru_cache(maxsize=1000)  # most submissions cover the same
 def numbers_of(stored: str | None) -> Sequence[int] | None:
     """Return the numbers that a column of a record holds; None without a record."""
     return None if stored is None else orjson.loads(stored)
@@ -124,8 +114,8 @@ def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
     return f"r{revision}/{kind}/{part}/{metric}"
 
 
-_OF_RECORD = (records, record_documents, scores)
-_PUT_SCORES = insert(scores)  # built once: building it takes longer than running it
+_OF_RECORD = (records, results)
+_PUT_RECORD, _PUT_RESULTS = insert(records), insert(results)
 
 
 def save(db: Connection, record: ScoreRecord, bodies: PackedArtifacts) -> None:
@@ -137,36 +127,33 @@ def save(db: Connection, record: ScoreRecord, bodies: PackedArtifacts) -> None:
     first = next(iter(record.shares.values())).scores.parts
     lacking = np.flatnonzero(np.isnan(first).all(axis=1)).tolist()
     covered = {"covered": json_text(list(record.covered)), "lacking": json_text(lacking)}
-    db.execute(insert(records).values(**of_it, **covered, created_at=record.created_at, rung=kept))
-    for share, result in record.shares.items():
-        at = {**of_it, "share": share or WHOLE}
-        db.execute(insert(record_documents).values(**at, document=artifacts.pack_json(result.document)))
-        db.execute(_PUT_SCORES, [at | row for row in _score_rows(record.addresses, result.scores)])
+    db.execute(_PUT_RECORD, {**of_it, **covered, "created_at": record.created_at, "rung": kept})
+    rows = [
+        {**of_it, "share": share or WHOLE, **_arrays(result.scores), "document": artifacts.pack_json(result.document)}
+        for share, result in record.shares.items()
+    ]
+    db.execute(_PUT_RESULTS, rows)
 
 
-def _score_rows(addresses: Sequence[str], found: PartScores) -> list[dict[str, object]]:
-    """Return the columns of each score."""
+def _arrays(found: PartScores) -> dict[str, bytes]:
+    """Return the columns of scores: NaN where undefined, single parts score by score."""
     (macro_low, macro_high), (pooled_low, pooled_high) = found.macro_interval, found.pooled_interval
-    numbers = {
+    arrays = {
         "macro": found.macro, "macro_low": macro_low, "macro_high": macro_high,
-        "pooled": found.pooled, "pooled_low": pooled_low, "pooled_high": pooled_high,
+        "pooled": found.pooled, "pooled_low": pooled_low, "pooled_high": pooled_high, PARTS: found.parts.T,
     }  # fmt: skip
-    return [
-        {"score": address, **{name: finite(each[at]) for name, each in numbers.items()},
-         PARTS: found.parts[:, at].astype(_FORMAT).tobytes()}
-        for at, address in enumerate(addresses)
-    ]  # fmt: skip
+    return {name: each.astype(_FORMAT).tobytes() for name, each in arrays.items()}
 
 
 def of_benchmark(benchmark_id: str, team_id: str | None = None) -> list[ColumnElement[bool]]:
     """Choose the scores of all submissions of a benchmark, or of one of its teams."""
     query = select(submissions.c.id).where(submissions.c.benchmark_id == benchmark_id)
-    return [scores.c.submission_id.in_(tables.narrowed(query, (submissions.c.team_id, team_id)))]
+    return [results.c.submission_id.in_(tables.narrowed(query, (submissions.c.team_id, team_id)))]
 
 
 def of_submissions(ids: Sequence[str]) -> list[ColumnElement[bool]]:
     """Choose the scores of submissions, so many at a time as one statement takes."""
-    return [scores.c.submission_id.in_(some) for some in batches(ids)]
+    return [results.c.submission_id.in_(some) for some in batches(ids)]
 
 
 def selected(
@@ -176,6 +163,9 @@ def selected(
     share: str | None,
     addresses: Sequence[str],
     columns: Sequence[str],
+    *,
+    score: str | None = None,
+    parts: Sequence[int] = (),
 ) -> tuple[list[str], dict[str, FloatArray]]:
     """Select scores: what boards, matrices, lists and reports are made of.
 
@@ -184,40 +174,54 @@ def selected(
         chosen: conditions, one for each statement: `of_benchmark`, `of_submissions`.
         revision: number of the revision.
         share: PUBLIC, PRIVATE, or None for a test set that is not split.
-        addresses: one score, or all of the revision.
-        columns: of the table, as `macro`, `pooled_low` or PARTS.
+        addresses: of all scores of the revision.
+        columns: of the table, as `macro` or `pooled_low`.
+        score: the only one that is read; None for all.
+        parts: positions of the parts whose scores are read too.
 
     Returns:
-        The submissions with a record; and by column float64 (submissions, scores), NaN where undefined, as in all of a
-        part that is missing. PARTS has one more dimension, the parts.
+        The submissions with a record; and by column float64 (submissions, scores), NaN where undefined. PARTS is
+        (parts, submissions, scores), NaN in all of a part that is missing.
+
+    Raises:
+        ValueError: a stored array has another length.
     """
-    c = scores.c
-    query = select(c.submission_id, *(c[name] for name in columns)).where(c.revision == revision)
-    query = query.where(c.share == (share or WHOLE)).order_by(c.submission_id, c.score)
-    if len(addresses) == 1:
-        query = query.where(c.score == addresses[0])
-    found: list[tuple[Any, ...]] = []
-    for each in chosen:  # the driver's own rows: to make those of SQLAlchemy takes longer than all the rest
-        found += db.execute(query.where(each)).cursor.fetchall()
-    ids, *values = zip(*found, strict=True) if found else [()] * (1 + len(columns))
-    size = len(addresses)
-    if ids[::size] != ids[size - 1 :: size]:
-        raise ValueError("scores of a record are missing")
-    by_name = sorted(addresses)
-    order = [by_name.index(address) for address in addresses]
-    arrays = {}
-    for name, column in zip(columns, values, strict=True):
-        array = np.frombuffer(b"".join(column), _FORMAT) if name == PARTS else np.array(column, np.float64)
-        shape = (len(ids) // size, size, -1) if name == PARTS and ids else (-1, size)
-        arrays[name] = array.reshape(shape)[:, order]
-    return list(ids[::size]), arrays
+    c, size = results.c, len(addresses) if score is None else 1
+    names = [*columns, *((PARTS,) if parts else ())]
+    stored: list[ColumnElement[Any]] = [c[name] for name in names]
+    if score is not None:
+        widths = [func.length(column, type_=Integer) // len(addresses) for column in stored]
+        at = addresses.index(score)
+        stored = [func.substr(each, width * at + 1, width) for each, width in zip(stored, widths, strict=True)]
+    query = select(c.submission_id, *stored).where(c.revision == revision, c.share == (share or WHOLE))
+    ids: list[str] = []
+    positions = np.array(parts, np.intp)
+    bodies: dict[str, list[bytes]] = {name: [] for name in names}
+    for each in chosen:
+        # the driver's own rows, one by one: those of SQLAlchemy take longer than all the rest, and all parts are wide
+        for submission_id, *found in iter(db.execute(query.where(each)).cursor.fetchone, None):
+            ids.append(submission_id)
+            if parts:
+                found[-1] = np.frombuffer(found[-1], _FORMAT).reshape(size, -1).T[positions].tobytes()
+            for name, body in zip(names, found, strict=True):
+                bodies[name].append(body)
+    arrays = {name: np.frombuffer(b"".join(each), _FORMAT) for name, each in bodies.items()}
+    shown: dict[str, FloatArray] = {name: arrays[name].reshape(len(ids), size) for name in columns}
+    if parts:
+        shown[PARTS] = arrays[PARTS].reshape(len(ids), len(parts), size).swapaxes(0, 1)
+    return ids, shown
 
 
 def macro_of(
-    db: Connection, chosen: Iterable[ColumnElement[bool]], revision: int, share: str | None, address: str
+    db: Connection,
+    chosen: Iterable[ColumnElement[bool]],
+    revision: int,
+    share: str | None,
+    addresses: Sequence[str],
+    score: str,
 ) -> dict[str, float | None]:
     """Select the mean of the parts of one score, by submission."""
-    ids, found = selected(db, chosen, revision, share, [address], ["macro"])
+    ids, found = selected(db, chosen, revision, share, addresses, ["macro"], score=score)
     return dict(zip(ids, map(finite, found["macro"][:, 0].tolist()), strict=True))
 
 
@@ -282,10 +286,10 @@ def newest(db: Connection, submission_id: str, revision: int, share: str | None)
 
 
 def _stored(db: Connection, submission_id: str, share: str | None, under: ColumnElement[bool]) -> StoredResult | None:
-    c, d = records.c, record_documents.c
+    c, d = records.c, results.c
     query = (
         select(c.submission_id, c.revision, c.rung, d.document)
-        .join(record_documents, (d.submission_id == c.submission_id) & (d.revision == c.revision))
+        .join(results, (d.submission_id == c.submission_id) & (d.revision == c.revision))
         .where(c.submission_id == submission_id, under, d.share == (share or WHOLE))
         .order_by(c.revision.desc())
         .limit(1)
@@ -351,8 +355,9 @@ def drop(db: Connection, submission_ids: Sequence[str]) -> None:
 
 def strip(db: Connection, submission_ids: Sequence[str]) -> None:
     """Keep the scores of submissions; delete what quotes their outputs or names them by a digest."""
-    c = record_documents.c
-    for row in db.execute(select(record_documents).where(c.submission_id.in_(list(submission_ids)))).all():
+    c = results.c
+    stored = select(c.submission_id, c.revision, c.share, c.document).where(c.submission_id.in_(list(submission_ids)))
+    for row in db.execute(stored).all():
         document = artifacts.unpack_json(row.document)
         document["warnings"] = []
         for part in document["parts"].values():
@@ -363,7 +368,7 @@ def strip(db: Connection, submission_ids: Sequence[str]) -> None:
                 if part_scores is not None:
                     part_scores.pop("extra", None)
         here = and_(c.submission_id == row.submission_id, c.revision == row.revision, c.share == row.share)
-        db.execute(update(record_documents).where(here).values(document=artifacts.pack_json(document)))
+        db.execute(update(results).where(here).values(document=artifacts.pack_json(document)))
 
 
 def drop_revision(db: Connection, benchmark_id: str, revision: int, limit: int) -> int:

@@ -6,6 +6,7 @@ A validation is a row of its own, because it counts as an attempt.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import orjson
@@ -96,8 +97,7 @@ def on_board(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class BoardEntry:
+class BoardEntry(NamedTuple):
     """A submission on the leaderboard, with what decides about its row.
 
     Attributes:
@@ -132,7 +132,7 @@ class BoardEntry:
     withdrawn: bool = False
     name: str = ""
     created_at: datetime | None = None
-    links: Mapping[str, str] = field(default_factory=dict)
+    links: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,9 +412,15 @@ class SentSubmission(NamedTuple):
 
 
 def sent_by_team(
-    db: Connection, team_id: str, benchmark_id: str, revision: int, address: str, shares: Sequence[str | None]
+    db: Connection,
+    team_id: str,
+    benchmark_id: str,
+    revision: int,
+    addresses: Sequence[str],
+    score: str,
+    shares: Sequence[str | None],
 ) -> list[SentSubmission]:
-    """List a team's submissions, oldest first, with the score of this address over each share."""
+    """List a team's submissions, oldest first, with one of the scores of these addresses over each share."""
     c = submissions.c
     query = (
         select(c.id, c.outputs_digest, c.state == SUCCEEDED, records.c.rung)
@@ -425,7 +431,7 @@ def sent_by_team(
     )
     rows = list(db.execute(query))[::-1]
     its = score_records.of_benchmark(benchmark_id, team_id)
-    mains = [score_records.macro_of(db, its, revision, share, address) for share in shares]
+    mains = [score_records.macro_of(db, its, revision, share, addresses, score) for share in shares]
     return [SentSubmission(*row, *(found.get(row.id) for found in mains)) for row in rows]
 
 

@@ -105,10 +105,6 @@ metadata = sa.MetaData(
 )
 
 
-_SORTED = Text().with_variant(Text(collation="C"), "postgresql")
-"""A text that is sorted by its bytes, as Python does."""
-
-
 def _table(name: str, *parts: SchemaItem, **options: Any) -> sa.Table:
     return sa.Table(name, metadata, *parts, **options)
 
@@ -381,29 +377,17 @@ records = _table(
     comment="one score record for a submission and a revision; counts are artifacts of the submission",
 )
 
-record_documents = _table(
-    "record_documents",
+results = _table(
+    "results",
     *_of_record(),
     Column("share", String(10), primary_key=True, comment="public, private; empty for all of the test set"),
+    *(
+        Column(name, LargeBinary, nullable=False, comment="float64 of each score; NaN where undefined")
+        for name in ("macro", "macro_low", "macro_high", "pooled", "pooled_low", "pooled_high")
+    ),
+    Column("parts", LargeBinary, nullable=False, comment="float64 of each score and part, score by score"),
     Column("document", LargeBinary, nullable=False, comment="JSON, zstd: the whole result"),
-    comment="apart from the records, so that boards pass no wide column by",
-)
-
-scores = _table(
-    "scores",
-    *_of_record(),
-    Column("share", String(10), primary_key=True, comment="as in record_documents"),
-    Column("score", _SORTED, primary_key=True, comment="address"),
-    Column("macro", sa.Float, comment="the mean of the parts; null where undefined, as the others are"),
-    Column("macro_low", sa.Float, comment="bound of a 95 % interval"),
-    Column("macro_high", sa.Float),
-    Column("pooled", sa.Float, comment="of all parts together"),
-    Column("pooled_low", sa.Float),
-    Column("pooled_high", sa.Float),
-    Column("parts", LargeBinary, nullable=False, comment="float64: of each part; NaN where undefined"),
-    Index("ix_scores_narrow", "submission_id", "revision", "share", "score", "macro", "pooled"),
-    sqlite_with_rowid=False,
-    comment="a row for each score of a record, with what boards read; the index keeps them from the parts",
+    comment="what a record says over a share: scores in the order of the revision's addresses; wide columns last",
 )
 
 ladders = _table(

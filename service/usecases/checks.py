@@ -301,9 +301,9 @@ def _flaw(db: Connection, submission_id: str, number: int) -> str:
         computed = _computed(scoring, of_share)
         # what a part without a scored output costs has counts; the part itself has no score
         computed[[at for at, part in enumerate(parts) if result is None or not result.scored(part.name)]] = np.nan
-        its, columns = score_records.of_submissions([submission_id]), (PARTS, requests.POOLED, requests.MACRO)
-        _, found = score_records.selected(db, its, number, share, scoring.addresses, columns)
-        stored = np.vstack([found[PARTS][0].T, found[requests.POOLED], found[requests.MACRO]])
+        its, columns = score_records.of_submissions([submission_id]), (requests.POOLED, requests.MACRO)
+        _, found = score_records.selected(db, its, number, share, scoring.addresses, columns, parts=range(len(parts)))
+        stored = np.vstack([found[PARTS][:, 0], *(found[name] for name in columns)])
         same = np.isclose(stored, computed, rtol=0, atol=TOLERANCE, equal_nan=True)
         if not same.all():
             column = int(np.argwhere(~same)[0][1])

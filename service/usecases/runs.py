@@ -128,7 +128,7 @@ def moment(time: datetime | None) -> str | None:
     """Return a time as RFC 3339 in UTC, to the millisecond."""
     if time is None:
         return None
-    return time.strftime("%Y-%m-%dT%H:%M:%S.") + f"{time.microsecond // 1000:03d}Z"
+    return time.isoformat(timespec="milliseconds")[:23] + "Z"  # without the offset
 
 
 def run_summary(run: runs.Run) -> dict[str, object]:

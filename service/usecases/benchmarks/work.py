@@ -219,10 +219,8 @@ def _rank_changes(
     for each in (active, revision):
         scoring = scoring_config(each.scoring)
         entry, score = scoring.main
-        known = [
-            score_records.macro_of(db, score_records.of_benchmark(benchmark.id), each.number, of, scoring.main_score)
-            for of in shares_of(benchmark)
-        ]
+        its, asked = score_records.of_benchmark(benchmark.id), (scoring.addresses, scoring.main_score)
+        known = [score_records.macro_of(db, its, each.number, of, *asked) for of in shares_of(benchmark)]
         entries = boards.standings(db, benchmark.id, each.number, known[0], withdrawn_from=benchmark.closed_from)
         if not benchmark.leaderboard["ladder"]:
             entries = systems_together(entries, boards.system_members(db, benchmark.id, each.number, known[0]))

@@ -56,7 +56,12 @@ def selection_of(board: Board, question: comparisons.Question) -> str:
 
 
 def board_question(
-    db: Connection, board: Board, rows: Sequence[ranking.BoardRow], ids: Sequence[str], chosen: Settings | None = None
+    db: Connection,
+    board: Board,
+    rows: Sequence[ranking.BoardRow],
+    ids: Sequence[str],
+    chosen: Settings | None = None,
+    considered: Mapping[str, int] | None = None,
 ) -> comparisons.Question:
     """Return the question about some rows of a board, with what their teams picked them from.
 
@@ -66,14 +71,16 @@ def board_question(
         rows: all of its rows, best first.
         ids: of the rows that are compared.
         chosen: settings of an organiser; None for the board's own.
+        considered: `numbers_considered` of all rows, where they are known.
     """
-    question = ranking.question_of(board, ids, chosen)
-    runs = {row.entry.id: list(row.entry.runs) for row in rows if row.entry.id in set(ids) and row.entry.runs}
+    question, compared = ranking.question_of(board, ids, chosen), set(ids)
+    rows = [row for row in rows if row.entry.id in compared]
+    runs = {row.entry.id: list(row.entry.runs) for row in rows if row.entry.runs}
     if runs:
         question["runs"] = runs
     if board.share != PRIVATE and board.pick in PICKED and (chosen is None or allows(chosen)):
-        numbers = numbers_considered(db, board, [row for row in rows if row.entry.id in set(ids)])
-        found = {each: number for each, number in numbers.items() if number > 1}
+        numbers = considered or numbers_considered(db, board, rows)
+        found = {row.entry.id: numbers[row.entry.id] for row in rows if numbers[row.entry.id] > 1}
         if found or board.pick != LAST:
             question["considered"] = found
     return question
@@ -347,12 +354,14 @@ class Finding:
         rows: the rows, with their rank intervals, clusters and p.
         untested: submission -> why it was not tested.
         intervals: submission -> interval of its score over the units of the tests; None where it has none.
+        considered: submission -> how many its row was picked from, see `numbers_considered`.
     """
 
     document: leaderboards.BoardSignificance
     rows: Sequence[ranking.BoardRow]
     untested: dict[str, str] = field(default_factory=dict)
     intervals: Mapping[str, common.Interval | None] = field(default_factory=dict)
+    considered: Mapping[str, int] = field(default_factory=dict)
 
 
 def significance_of(
@@ -363,12 +372,14 @@ def significance_of(
         reason = "The feedback level of this benchmark shows no significance."
         return Finding(_document(None, None, reason), rows)
     ids, untested = ranking.tested_of(db, board, rows)
-    question = board_question(db, board, rows, ids)
+    considered = numbers_considered(db, board, rows)
+    question = board_question(db, board, rows, ids, considered=considered)
     name, selection = ranking.comparison_id(question), selection_of(board, question)
     comparison = _comparison(db, board, name, ids)
     if comparison is None:
         pending = _pending(db, benchmark, board, name)
-        return Finding(_document(name, selection, None if pending else NOT_TESTED), rows, untested)
+        document = _document(name, selection, None if pending else NOT_TESTED)
+        return Finding(document, rows, untested, considered=considered)
     document = _document(name, selection)
     # one of fewer than two tested rows has no test and no units
     document |= {"pending": False, "pairs": len(comparison["pairs"])}
@@ -386,7 +397,7 @@ def significance_of(
     for row in rows:
         if not row.tested:
             untested.setdefault(row.entry.id, NO_SCORE if row.entry.value is None else BELOW)
-    return Finding(document, rows, untested, _intervals(comparison))
+    return Finding(document, rows, untested, _intervals(comparison), considered)
 
 
 def comparison_behind(

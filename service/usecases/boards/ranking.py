@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import reduce
 from statistics import fmean, stdev
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import orjson
@@ -27,7 +27,7 @@ from service.store import benchmarks, boards, comparisons, revisions, score_reco
 from service.store.score_records import HELD, PARTS, finite
 from service.store.submissions import BASELINE, BoardEntry
 from service.usecases.scoring import config, part_scorer
-from treescore.core.arrays import FloatArray
+from treescore.core.arrays import BoolArray, FloatArray
 from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.core.wording import did_you_mean
@@ -41,9 +41,10 @@ TESTED = 50
 """Rows from the top whose differences are tested, together with the baselines."""
 MOST_BASELINES = 50
 
+See = Callable[[float | None], float | None]
 
-@dataclass(frozen=True, slots=True)
-class BoardRow:
+
+class BoardRow(NamedTuple):
     """A row of the board. What a comparison shows is None where the row was not tested."""
 
     entry: BoardEntry
@@ -81,7 +82,7 @@ def incomplete_last(
     The rule where a score leaves out what an output lacks.
     """
     known = [(entry, part_scorer.coverage_of(entry.covered, parts, chosen)) for entry in entries]
-    return [replace(entry, ranks_last=found is not None and found.scored < found.total) for entry, found in known]
+    return [entry._replace(ranks_last=found is not None and found.scored < found.total) for entry, found in known]
 
 
 def picked(entries: Iterable[BoardEntry], pick: str, *, higher_is_better: bool) -> list[BoardEntry]:
@@ -126,16 +127,15 @@ def top_rungs(entries: Iterable[BoardEntry]) -> list[BoardEntry]:
 
 def ranked(entries: Iterable[BoardEntry], *, higher_is_better: bool) -> list[BoardRow]:
     """Return rows from best to worst. Equal scores share a rank, baselines have none, undefined scores come last."""
-    ordered = sorted(entries, key=lambda entry: (*_loss(entry, higher_is_better=higher_is_better), entry.id))
+    ordered = sorted((_loss(entry, higher_is_better=higher_is_better), entry.id, entry) for entry in entries)
     rows: list[BoardRow] = []
     counted, rank = 0, 0
     last: tuple[bool, bool, float] | None = None
-    for entry in ordered:
+    for loss, _, entry in ordered:
         if entry.role == BASELINE or entry.value is None:
             rows.append(BoardRow(entry, None))
             continue
         counted += 1
-        loss = _loss(entry, higher_is_better=higher_is_better)
         if loss != last:
             rank, last = counted, loss
         rows.append(BoardRow(entry, rank))
@@ -189,26 +189,22 @@ def with_significance(rows: Sequence[BoardRow], comparison: Mapping[str, Json]) 
     kind = (comparison.get("clusters") or {}).get("kind", "separable")
     clusters = assembly.separable(better) if kind == "separable" else assembly.greedy(better)
     decided = comparison["rank_ranges"] is not None
-    result = []
+    result = list(rows)
     for index, row in enumerate(rows):
-        pair = _next_pair(rows, index, tested, pairs)
-        result.append(
-            replace(
-                row, tested=row.entry.id in tested, p_next=pair.get("p_adjusted"), detectable=pair.get("detectable")
-            )
-        )
+        if row.entry.id in tested:
+            pair = _next_pair(rows, index, pairs)
+            p, detectable = pair.get("p_adjusted"), pair.get("detectable")
+            result[index] = row._replace(tested=True, p_next=p, detectable=detectable)
     for index, (low, high), cluster in zip(counted, intervals, clusters, strict=True):
         if decided:
-            result[index] = replace(result[index], rank_interval=(low, high), cluster=cluster)
+            result[index] = result[index]._replace(rank_interval=(low, high), cluster=cluster)
     return result
 
 
 def _next_pair(
-    rows: Sequence[BoardRow], index: int, tested: set[str], pairs: Mapping[frozenset[str], Mapping[str, Json]]
+    rows: Sequence[BoardRow], index: int, pairs: Mapping[frozenset[str], Mapping[str, Json]]
 ) -> Mapping[str, Json]:
-    """Return the pair of a row and the next row with a rank; nothing where either was not tested."""
-    if rows[index].entry.id not in tested:
-        return {}
+    """Return the pair of a tested row and the next row with a rank; nothing where that was not tested."""
     for below in rows[index + 1 : index + 2 + MOST_BASELINES]:
         if below.rank is not None:
             return pairs.get(frozenset((rows[index].entry.id, below.entry.id)), {})
@@ -229,12 +225,15 @@ def _loss(entry: BoardEntry, *, higher_is_better: bool) -> tuple[bool, bool, flo
     return False, entry.ranks_last, -entry.value if higher_is_better else entry.value
 
 
-def systems_together(entries: Sequence[BoardEntry], members: Iterable[boards.SystemMember]) -> list[BoardEntry]:
+def systems_together(
+    entries: Sequence[BoardEntry], members: Iterable[boards.SystemMember], see: See = lambda value: value
+) -> list[BoardEntry]:
     """Make one entry of the entries of each system, at the place of its newest one.
 
     Args:
-        entries: what is on the board, oldest first.
-        members: the scored submissions of systems with several.
+        entries: what is on the board, oldest first, with values as they are shown.
+        members: the scored submissions of systems with several, with exact values.
+        see: shows the mean of a system's values.
 
     Returns:
         Entries with the id of the system's oldest run on the board, and the mean of the values of all its runs.
@@ -245,7 +244,7 @@ def systems_together(entries: Sequence[BoardEntry], members: Iterable[boards.Sys
     for entry in entries:
         entries_of.setdefault(system_of.get(entry.id, entry.id), []).append(entry)
     found = [
-        (shown[-1].id, _joined_runs(shown, runs_of[system]) if system in runs_of else shown[0])
+        (shown[-1].id, _joined_runs(shown, runs_of[system], see) if system in runs_of else shown[0])
         for system, shown in entries_of.items()
     ]
     return [entry for _, entry in sorted(found, key=lambda each: each[0])]
@@ -261,15 +260,14 @@ def _whole_systems(members: Iterable[boards.SystemMember]) -> dict[str, list[boa
     return {system: runs for system, runs in scored.items() if len(runs) >= FEWEST_FOR_SPREAD}
 
 
-def _joined_runs(shown: Sequence[BoardEntry], runs: Sequence[boards.SystemMember]) -> BoardEntry:
+def _joined_runs(shown: Sequence[BoardEntry], runs: Sequence[boards.SystemMember], see: See) -> BoardEntry:
     there = [entry for entry in shown if not entry.withdrawn] or shown
     values = [run.value for run in runs if run.value is not None]
     covered = [run.covered or () for run in runs]
-    return replace(
-        there[0],
+    return there[0]._replace(
         chosen=any(entry.chosen for entry in shown),
         finished_at=max((entry.finished_at for entry in shown if entry.finished_at is not None), default=None),
-        value=_mean([run.value for run in runs]),
+        value=see(_mean([run.value for run in runs])),
         covered=[min(part) for part in zip(*covered, strict=True)],
         lacking=sorted({part for run in runs for part in run.lacking or ()}),
         runs=tuple(run.id for run in runs),
@@ -280,10 +278,10 @@ def _joined_runs(shown: Sequence[BoardEntry], runs: Sequence[boards.SystemMember
 def entry_with_values(entry: BoardEntry, values: Mapping[str, float | None]) -> BoardEntry:
     """Return an entry with other scores of its submission or runs, as those over the private share."""
     if not entry.runs:
-        return replace(entry, value=values.get(entry.id))
+        return entry._replace(value=values.get(entry.id))
     of_runs = [values.get(run) for run in entry.runs]
     defined = [value for value in of_runs if value is not None]
-    return replace(entry, value=_mean(of_runs), spread=stdev(defined) if len(defined) == len(of_runs) else None)
+    return entry._replace(value=_mean(of_runs), spread=stdev(defined) if len(defined) == len(of_runs) else None)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -299,8 +297,6 @@ MOST_TRACKS = 8
 """Tracks whose boards by the main score are tested by default, the first ones by name."""
 RANKS_LAST = "ranks last: it lacks sentences, which its score leaves out"
 _KEY_LENGTH = 120
-
-See = Callable[[float | None], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,39 +453,40 @@ def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRo
     first would tell the rest of the digits. What was withdrawn after closing, when scores could be known, is picked as
     before, and its team has no row. The board of the private share picks by the scores over the public one.
     """
-    entries = _entries(db, board)
+    entries = _entries(db, board, see)
     entry, score = board.scored_by
     if not board.scoring.charges(entry):
         entries = incomplete_last(entries, board.parts, board.chosen_names)
     if board.ladder:
         entries = top_rungs(entries) if board.pick == "best" else released(entries)
-    seen = (replace(each, value=see(each.value)) for each in entries)
     higher = score.higher_is_better
-    rows = [each for each in picked(seen, board.pick, higher_is_better=higher) if not each.withdrawn]
+    rows = [each for each in picked(entries, board.pick, higher_is_better=higher) if not each.withdrawn]
     if board.share == PRIVATE:
         known = _ranking_values(db, board, PRIVATE)
         shown = (entry_with_values(each, known) for each in rows)
-        rows = [replace(each, value=see(each.value)) for each in shown]
+        rows = [each._replace(value=see(each.value)) for each in shown]
     return ranked(rows, higher_is_better=higher)
 
 
-def _entries(db: Connection, board: Board) -> list[BoardEntry]:
+def _entries(db: Connection, board: Board, see: See) -> list[BoardEntry]:
     """Return what is on the board with the scores that rank, training runs of one system together, oldest first."""
     number = board.revision.number
     values = _ranking_values(db, board, None if board.share is None else PUBLIC)
+    seen = {each: see(value) for each, value in values.items()}
     entries = boards.standings(
-        db, board.benchmark_id, number, values, until=board.until, scored_only=not board.active,
+        db, board.benchmark_id, number, seen, until=board.until, scored_only=not board.active,
         withdrawn_from=board.closed_from,
     )  # fmt: skip
     if board.ladder:
         return entries
-    return systems_together(entries, boards.system_members(db, board.benchmark_id, number, values, until=board.until))
+    members = boards.system_members(db, board.benchmark_id, number, values, until=board.until)
+    return systems_together(entries, members, see)
 
 
 def _ranking_values(db: Connection, board: Board, share: str | None) -> dict[str, float | None]:
     """Return the score that ranks over a share, of every submission with a record."""
     every = score_records.of_benchmark(board.benchmark_id)
-    ids, found = scores_of(db, board, every, [board.ranking_part], [board.score], share)
+    ids, found = scores_of(db, board, every, [board.ranking_part], share, board.score)
     return dict(zip(ids, map(finite, found[:, 0, 0].tolist()), strict=True))
 
 
@@ -498,8 +495,8 @@ def scores_of(
     board: Board,
     chosen: Iterable[ColumnElement[bool]],
     names: Sequence[str],
-    addresses: Sequence[str],
     share: str | None,
+    score: str | None = None,
 ) -> tuple[list[str], FloatArray]:
     """Select scores under a board's revision.
 
@@ -508,38 +505,37 @@ def scores_of(
         board: whose revision, parts and tracks are meant.
         chosen: whose scores: `score_records.of_benchmark`, `of_submissions`.
         names: of parts and tracks; MACRO, POOLED.
-        addresses: one score, or all of the revision.
         share: PUBLIC, PRIVATE, or None for a test set that is not split.
+        score: the only one that is read; None for all of the revision.
 
     Returns:
-        The submissions with a record, and float64 (submissions, names, addresses), NaN where undefined. A missing part
+        The submissions with a record, and float64 (submissions, names, scores), NaN where undefined. A missing part
         counts as the worst value in the mean over a track, as in the mean of all parts.
     """
-    whole = {MACRO, POOLED}.intersection(names)
-    columns = [*whole] if whole.issuperset(names) else [*whole, PARTS]
-    ids, found = score_records.selected(db, chosen, board.revision.number, share, addresses, columns)
-    if not ids:
-        return [], np.empty((0, len(names), len(addresses)))
     at = {part.name: position for position, part in enumerate(board.parts)}
-
-    def of(name: str) -> FloatArray:
-        if name in whole:
-            return found[name]
-        if name in board.tracks:
-            return _mean_over(found[PARTS][..., [at[part] for part in board.tracks[name]]], board.scoring, addresses)
-        return found[PARTS][..., at[name]]
-
-    return ids, np.stack([of(name) for name in names], axis=1)
-
-
-def _mean_over(parts: FloatArray, scoring: config.ScoringConfig, addresses: Sequence[str]) -> FloatArray:
-    """Average the scores of parts, (submissions, addresses, parts) -> (submissions, addresses)."""
-    known = [scoring.score(address)[1].worst for address in addresses]
+    whole = [name for name in (MACRO, POOLED) if name in names]
+    members = {
+        name: [at[part] for part in board.tracks.get(name, [name])] for name in names if name not in (MACRO, POOLED)
+    }
+    read = sorted({position for of_it in members.values() for position in of_it})
+    addresses = board.scoring.addresses
+    ids, found = score_records.selected(
+        db, chosen, board.revision.number, share, addresses, whole, score=score, parts=read
+    )
+    of_part = dict(zip(read, found.get(PARTS, ()), strict=True))
+    known = [board.scoring.score(each)[1].worst for each in (addresses if score is None else [score])]
     worst = np.array([math.nan if each is None else each for each in known], np.float64)
-    undefined = np.isnan(parts)
+    means = {name: _mean_over([of_part[each] for each in of_it], worst) for name, of_it in members.items()}
+    return ids, np.stack([found[name] if name in whole else means[name] for name in names], axis=1)
+
+
+def _mean_over(parts: Sequence[FloatArray], worst: FloatArray) -> FloatArray:
+    """Average the scores of parts, each (submissions, scores), with the worst value where a part has none."""
+    undefined: BoolArray = reduce(np.logical_and, map(np.isnan, parts))
     # part after part: how many submissions are averaged at once must not change the last bit
-    total: FloatArray = reduce(np.add, np.moveaxis(np.where(undefined, worst[:, None], parts), -1, 0))
-    return np.where(undefined.all(axis=-1), np.nan, total / parts.shape[-1])
+    total: FloatArray = reduce(np.add, (np.where(np.isnan(part), worst, part) for part in parts))
+    mean: FloatArray = np.where(undefined, np.nan, total / len(parts))
+    return mean
 
 
 def tested_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[list[str], dict[str, str]]:

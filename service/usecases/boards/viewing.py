@@ -280,8 +280,8 @@ def _shown(db: Connection, benchmark: Benchmark, board: Board, release: Release)
 
 def _as_of(release: Release, rows: Sequence[BoardRow]) -> str | None:
     """Return when the board was frozen, else when the newest of its rows was scored: not what is unpicked."""
-    scored = (gate.whole_second(row.entry.finished_at) for row in rows if row.entry.finished_at is not None)
-    return moment(release.until or max(scored, default=None))
+    last = max((row.entry.finished_at for row in rows if row.entry.finished_at is not None), default=None)
+    return moment(release.until or (last and gate.whole_second(last)))
 
 
 def _board_rows(db: Connection, board: Board, finding: compare.Finding, release: Release) -> list[LeaderboardRow]:
@@ -291,14 +291,12 @@ def _board_rows(db: Connection, board: Board, finding: compare.Finding, release:
     of_ranking = scores[:, addresses.index(board.score)].tolist()
     parts = board.chosen_positions
     total = sum(board.parts[at].sentences or 0 for at in parts)
-    team_ids = {entry.team_id for entry in entries if entry.team_id is not None}
-    names = benchmarks.team_names(db, board.benchmark_id, team_ids) if release.named else {}
-    considered = compare.numbers_considered(db, board, finding.rows) if release.tested else {}
+    names = benchmarks.team_names(db, board.benchmark_id) if release.named else {}
     charged = _charged(db, board, finding, release)
     rows = []
     for row, score in zip(finding.rows, of_ranking, strict=True):
         entry = row.entry
-        covered = None if entry.covered is None else sum(entry.covered[at] for at in parts)
+        covered = None if entry.covered is None else sum(map(entry.covered.__getitem__, parts))
         rows.append(
             LeaderboardRow(
                 rank=row.rank,
@@ -316,7 +314,7 @@ def _board_rows(db: Connection, board: Board, finding: compare.Finding, release:
                 ci95=finding.intervals.get(entry.id, intervals.get(entry.id)),
                 p_next=row.p_next,
                 detectable=row.detectable,
-                considered=considered.get(entry.id),
+                considered=finding.considered.get(entry.id),
                 runs=leaderboards.RowRuns(count=len(entry.runs), sd=entry.spread) if entry.runs else None,
                 tested=row.tested,
                 reason=_reason(finding.untested.get(entry.id), charged.get(entry.id)),
@@ -330,19 +328,21 @@ def _shown_scores(
 ) -> tuple[FloatArray, dict[str, common.Interval | None]]:
     """Return the scores of rows, (rows, addresses), and by submission intervals of the score that ranks."""
     part, share = board.ranking_part, board.share
+    score = None if len(addresses) > 1 else board.score
     chosen = score_records.of_submissions([run for entry in entries for run in _runs_of(entry)])
-    ids, found = ranking.scores_of(db, board, chosen, [part], addresses, share)
-    shown = _of_rows(entries, ids, found[:, 0], _exact_mean)
     if part not in (MACRO, POOLED):
-        return shown, {}
-    bounds = [f"{part}_low", f"{part}_high"]
-    ids, ends = score_records.selected(db, chosen, board.revision.number, share, [board.score], bounds)
-    both = np.hstack([ends[name] for name in bounds])
+        ids, of_part = ranking.scores_of(db, board, chosen, [part], share, score)
+        return _of_rows(entries, ids, of_part[:, 0], _exact_mean), {}
+    low, high = f"{part}_low", f"{part}_high"
+    ids, found = score_records.selected(
+        db, chosen, board.revision.number, share, board.scoring.addresses, (part, low, high), score=score
+    )
+    at = addresses.index(board.score)
     systems = {entry.id for entry in entries if entry.runs}
-    return shown, {
-        each: common.Interval(low=low, high=high)
-        for each, low, high in zip(ids, *both.T.tolist(), strict=True)
-        if math.isfinite(low) and math.isfinite(high) and each not in systems
+    return _of_rows(entries, ids, found[part], _exact_mean), {
+        each: common.Interval(low=lower, high=upper)
+        for each, lower, upper in zip(ids, found[low][:, at].tolist(), found[high][:, at].tolist(), strict=True)
+        if math.isfinite(lower) and math.isfinite(upper) and each not in systems
     }
 
 
@@ -407,11 +407,10 @@ def _matrix_rows(
     parts = board.chosen_positions
     chosen = score_records.of_submissions([run for entry in entries for run in _runs_of(entry)])
     names = [board.ranking_part, *parts.values()]
-    ids, found = ranking.scores_of(db, board, chosen, names, [board.score], board.share)
+    ids, found = ranking.scores_of(db, board, chosen, names, board.share, board.score)
     scores = _of_rows(entries, ids, found[:, :1, 0], _exact_mean)[:, 0].tolist()
     values = _of_rows(entries, ids, found[:, 1:, 0], lambda of_runs: np.mean(of_runs, axis=0))
-    members = {entry.team_id for entry in entries if entry.team_id is not None}
-    team_names = benchmarks.team_names(db, board.benchmark_id, members) if release.named else {}
+    team_names = benchmarks.team_names(db, board.benchmark_id) if release.named else {}
     documents = [
         leaderboards.MatrixRow(
             rank=row.rank,
@@ -474,10 +473,9 @@ def _shown_parts(board: Board, release: Release) -> list[str]:
 def _lines(db: Connection, board: Board, release: Release, rows: Sequence[BoardRow]) -> list[Mapping[str, object]]:
     shown, addresses = _shown_parts(board, release), board.scoring.addresses
     chosen = score_records.of_submissions([run for row in rows for run in _runs_of(row.entry)])
-    ids, known = ranking.scores_of(db, board, chosen, shown, addresses, board.share)
+    ids, known = ranking.scores_of(db, board, chosen, shown, board.share)
     at = {each: position for position, each in enumerate(ids)}
-    members = {row.entry.team_id for row in rows if row.entry.team_id is not None}
-    names = benchmarks.team_names(db, board.benchmark_id, members) if release.named else {}
+    names = benchmarks.team_names(db, board.benchmark_id) if release.named else {}
     lines: list[Mapping[str, object]] = []
     for row in rows:
         found = [known[at[run]] for run in _runs_of(row.entry) if run in at]

@@ -264,15 +264,15 @@ def rows_by_team(pick: str, side: Side) -> dict[str, ranking.BoardRow]:
     They are picked and ranked as on the board, and have exact scores.
     """
     higher = side.higher_is_better
-    seen = [replace(entry, value=rank_value(entry.value)) for entry in side.entries]
+    seen = [entry._replace(value=rank_value(entry.value)) for entry in side.entries]
     chosen = [each for each in ranking.picked(seen, pick, higher_is_better=higher) if not each.withdrawn]
     exact = {entry.id: entry for entry in side.entries}
     if side.private is not None:
         exact = {each.id: ranking.entry_with_values(each, side.private) for each in chosen}
-        chosen = [replace(each, value=rank_value(exact[each.id].value)) for each in chosen]
+        chosen = [each._replace(value=rank_value(exact[each.id].value)) for each in chosen]
     rows = ranking.ranked(chosen, higher_is_better=higher)
     return {
-        row.entry.id if pick == "all" else ranking.team_key(row.entry): replace(row, entry=exact[row.entry.id])
+        row.entry.id if pick == "all" else ranking.team_key(row.entry): row._replace(entry=exact[row.entry.id])
         for row in rows
     }
 

@@ -252,8 +252,7 @@ class Scorer:
             ],
         }
         shares = {share: self._result(results, share, document) for share in self._shares}
-        now, addresses = self.context.now(), self.scoring.addresses
-        return ScoreRecord(submission.id, self.revision.number, addresses, covered, now, shares)
+        return ScoreRecord(submission.id, self.revision.number, covered, self.context.now(), shares)
 
     def _result(
         self, results: Sequence[PartResult], share: str | None, document: Mapping[str, params.Json]

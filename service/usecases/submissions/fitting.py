@@ -110,11 +110,12 @@ def report(context: Context, caller: Caller, slug: str, query: PageQuery) -> run
         checked = submissions.validations_by_team(db, slug, list(names))
         outputs = submissions.outputs_of_teams(db, slug, max(1, OUTPUTS // max(1, len(parts))))
         equal, equal_parts = _equal_outputs(outputs, names)
-        asked_for = slug, revision.number, scoring_config(revision.scoring).main_score, figures.shares_of(benchmark)
+        scoring = scoring_config(revision.scoring)
+        asked_for = slug, revision.number, scoring.addresses, scoring.main_score, figures.shares_of(benchmark)
         sent = {team: submissions.sent_by_team(db, team, *asked_for) for team in names}
         asked = [row.question["submissions"] for row in comparisons.listing(db, slug, None, COMPARISONS)]
         pairs = _pairs({each.id: team for team in names for each in sent[team]}, asked)
-        jumps = _jumps(scoring_config(revision.scoring).main[1], sent)
+        jumps = _jumps(scoring.main[1], sent)
         most = max(2, READ // max(1, len(parts) * len(names)))
         items: list[dict[str, Any]] = []
         for team, name in names.items():
@@ -130,7 +131,7 @@ def report(context: Context, caller: Caller, slug: str, query: PageQuery) -> run
                     "climbing_steps": [_step(step) for step in steps if step.climbs][-SHOWN:],
                     "equal_parts": equal_parts[team],
                     "equal_outputs": equal[team],
-                    "bits_released": _bits(benchmark, scoring_config(revision.scoring), parts, charged),
+                    "bits_released": _bits(benchmark, scoring, parts, charged),
                     "public_less_private": _public_less_private(benchmark, revision, sent[team]),
                 }
             )

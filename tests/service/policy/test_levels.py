@@ -45,7 +45,8 @@ def levels(document: dict[str, Any] | None = None, **changes: Any) -> dict[Level
 SUBMISSION = {"id": "sub_1", "scores": None}
 ROW = {"team": "lyon", "rank": 1, "rank_interval": [1, 2], "cluster": 1, "tested": True, "score": EXACT}
 ROW |= {"covered": "9/9", "ci95": {"low": LOW, "high": EXACT}, "p_next": 0.01234}
-ROW |= {"detectable": {"difference": 0.0123456, "power": 0.8, "alpha": 0.05 / 3}}
+ROW |= {"detectable": {"difference": 0.0123456, "power": 0.8, "alpha": 0.05 / 3}, "considered": 2, "reason": "why"}
+ROW |= {"runs": {"count": 2, "sd": LOW}, "missing_parts": ["de", "small"], "scored_parts": 1}
 MATRIX_ROW = {"team": "lyon", "rank": 1, "score": EXACT, "scored_parts": 1}
 MATRIX_ROW |= {"missing_parts": ["de", "small"]}
 OWN = {"code": "cycle", "detail": "own text"}
@@ -100,11 +101,16 @@ TABLE: dict[str, tuple[View, dict[Level, Any]]] = {
         )[0],
         levels(
             {**dict.fromkeys(ROW), "team": "lyon", "scores": {"a.las": None}},
-            rounded={"rank": 1, "covered": "9/9", "score": 0.9, "scores": {"a.las": 0.9}},
+            rounded={
+                "rank": 1, "covered": "9/9", "score": 0.9, "scores": {"a.las": 0.9}, "missing_parts": ["de"],
+                "scored_parts": 1,
+            },
             scores={
                 **ROW, "score": 0.8765, "scores": {"a.las": 0.8765}, "ci95": {"low": 0.812, "high": 0.877},
                 "p_next": 0.012, "detectable": {"difference": 0.0123, "power": 0.8, "alpha": None},
+                "runs": {"count": 2, "sd": 0.8123}, "missing_parts": ["de"],
             },
+            items={"missing_parts": ["de", "small"]},
             gold={**ROW, "scores": {"a.las": EXACT}},
         ),
     ),

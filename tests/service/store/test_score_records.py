@@ -1,4 +1,4 @@
-"""Scores are selected as they were computed, in the order in which they are asked for, on either database."""
+"""Scores are selected as they were computed, all of them or one, on either database."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from functools import partial
 
 import numpy as np
 import pytest
-from sqlalchemy import delete
+from sqlalchemy import update
 
 from service.requests import MACRO, POOLED, PUBLIC
-from service.store import score_records
+from service.store import revisions, score_records
 from service.store.score_records import PARTS, macro_of, of_benchmark, of_submissions, selected
-from service.store.tables import scores
+from service.store.tables import results
+from service.usecases.scoring.config import scoring_config
 from tests.fixtures.tasks import SECOND_PART, SLUG, TWO_PARTS, WRONG, once
 from treescore.core.scores import member_at
 
@@ -26,8 +27,8 @@ def sent(task):
 
 
 def addresses_of(db):
-    """All scores of the revision, in an order that is not that of their names."""
-    return sorted({row.score for row in db.execute(scores.select())}, reverse=True)
+    """All scores of the revision."""
+    return scoring_config(revisions.get(db, SLUG, 1).scoring).addresses
 
 
 def number(document, address, *path):
@@ -39,18 +40,18 @@ def number(document, address, *path):
 
 
 def test_scores_are_those_of_the_document(sent):
-    columns = (MACRO, "macro_low", POOLED, "pooled_high", PARTS)
+    columns = (MACRO, "macro_low", POOLED, "pooled_high")
     with sent.context.store.read() as db:
         addresses = addresses_of(db)
-        ids, found = selected(db, of_benchmark(SLUG), 1, None, addresses, columns)
+        ids, found = selected(db, of_benchmark(SLUG), 1, None, addresses, columns, parts=(0, 1))
         documents = [score_records.get(db, each, 1, None).document for each in ids]
     assert ids == sent.ids
-    for column, path in zip(columns, (("macro",), ("macro_ci95", "low"), ("scores",), ("ci95", "high")), strict=False):
+    for column, path in zip(columns, (("macro",), ("macro_ci95", "low"), ("scores",), ("ci95", "high")), strict=True):
         expected = [[number(document, address, *path) for address in addresses] for document in documents]
         np.testing.assert_array_equal(found[column], expected)
-    assert found[PARTS].shape == (3, len(addresses), 2)
-    assert np.isnan(found[PARTS][1, :, 1]).all()
-    for address, (whole, _) in zip(addresses, found[PARTS][1], strict=True):
+    assert found[PARTS].shape == (2, 3, len(addresses))
+    assert np.isnan(found[PARTS][1, 1]).all()
+    for address, whole in zip(addresses, found[PARTS][0, 1], strict=True):
         key, _, name = address.partition(".")
         stored = member_at(documents[1]["metrics"][key]["parts"]["en"]["scores"], name)
         assert stored == pytest.approx(whole) or (stored is None and np.isnan(whole))
@@ -59,26 +60,29 @@ def test_scores_are_those_of_the_document(sent):
 def test_one_score_is_that_of_all(sent):
     with sent.context.store.read() as db:
         addresses = addresses_of(db)
-        _, of_all = selected(db, of_benchmark(SLUG), 1, None, addresses, (MACRO, PARTS))
+        _, of_all = selected(db, of_benchmark(SLUG), 1, None, addresses, (MACRO,), parts=(0, 1))
         for at, address in enumerate(addresses):
-            _, of_one = selected(db, of_submissions(sent.ids), 1, None, [address], (MACRO, PARTS))
+            its = of_submissions(sent.ids)
+            _, of_one = selected(db, its, 1, None, addresses, (MACRO,), score=address, parts=(1, 0))
             np.testing.assert_array_equal(of_one[MACRO][:, 0], of_all[MACRO][:, at])
-            np.testing.assert_array_equal(of_one[PARTS][:, 0], of_all[PARTS][:, at])
+            np.testing.assert_array_equal(of_one[PARTS][::-1, :, 0], of_all[PARTS][:, :, at])
 
 
 def test_only_those_are_selected_that_are_chosen(sent):
-    asked = 1, None, "attachment.las"
     with sent.context.store.read() as db:
+        asked = 1, None, addresses_of(db), "attachment.las"
         assert list(macro_of(db, of_submissions(sent.ids[1:2]), *asked)) == sent.ids[1:2]
         assert list(macro_of(db, of_benchmark(SLUG, "oslo"), *asked)) == sent.ids[2:]
         assert macro_of(db, of_benchmark(SLUG), 2, *asked[1:]) == {}
-        assert macro_of(db, of_benchmark(SLUG), 1, PUBLIC, asked[2]) == {}
+        assert macro_of(db, of_benchmark(SLUG), 1, PUBLIC, *asked[2:]) == {}
         assert macro_of(db, of_submissions([]), *asked) == {}
 
 
 def test_a_lost_score_is_noticed(sent):
     with sent.context.store.write() as db:
         addresses = addresses_of(db)
-        db.execute(delete(scores).where(scores.c.submission_id == sent.ids[0], scores.c.score == "attachment.uas"))
-        with pytest.raises(ValueError, match="missing"):
+        its = results.c.submission_id == sent.ids[0]
+        whole = db.scalars(results.select().with_only_columns(results.c.macro).where(its)).one()
+        db.execute(update(results).where(its).values(macro=whole[:-8]))
+        with pytest.raises(ValueError, match="reshape"):
             selected(db, of_benchmark(SLUG), 1, None, addresses, (MACRO,))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -18,11 +17,12 @@ from service.queue import BULK
 from service.store import revisions as stored
 from service.store import runs, score_records, submissions, texts
 from service.store.submissions import BoardEntry
-from service.store.tables import scores
+from service.store.tables import results
 from service.usecases.access import IdempotencyKey
 from service.usecases.benchmarks import work as revision_work
 from service.usecases.benchmarks.revisions import create_revision, list_revisions, view_revision, wait_for_revision
 from service.usecases.boards.work import Side, rank_changes, rows_by_team
+from service.usecases.scoring.config import scoring_config
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task, once
@@ -74,7 +74,9 @@ def test_everything_is_scored_again_then_the_board_switches(board, context):
 
 def task_scores(context, number):
     with context.store.read() as db:
-        return score_records.macro_of(db, score_records.of_benchmark(SLUG), number, None, "attachment.las")
+        scoring = scoring_config(stored.get(db, SLUG, number).scoring)
+        asked = scoring.addresses, scoring.main_score
+        return score_records.macro_of(db, score_records.of_benchmark(SLUG), number, None, *asked)
 
 
 def test_it_says_who_moved_and_by_how_much(board, context):
@@ -124,7 +126,7 @@ def test_a_dry_run_tells_the_same_and_switches_nothing(board, context):
     board.work()
     assert shown(context, 3)["moved"] == tried["moved"] != []
     with context.store.read() as db:
-        assert db.scalar(select(func.count()).where(scores.c.revision == 2)) == 0
+        assert db.scalar(select(func.count()).where(results.c.revision == 2)) == 0
 
 
 def test_other_metrics_measure_the_same_gold(board, context):
@@ -395,7 +397,7 @@ class TestPlaces:
         assert (found["team a"].entry.id, found["team a"].rank, found["team b"].rank) == ("sub_1", 1, 2)
 
     def test_an_undefined_score_has_no_rank(self):
-        rows = (replace(self.ROWS[0], value=None), replace(self.ROWS[3], value=0.5))
+        rows = (self.ROWS[0]._replace(value=None), self.ROWS[3]._replace(value=0.5))
         found = rows_by_team("best", Side(rows, higher_is_better=True))
         assert (found["team a"].rank, found["team b"].rank) == (None, 1)
 

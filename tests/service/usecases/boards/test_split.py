@@ -21,7 +21,7 @@ from service.policy.figures import rounded_score
 from service.requests import PRIVATE, PUBLIC
 from service.store import benchmarks, boards, revisions, score_records
 from service.store.artifacts import pack_json
-from service.store.tables import record_documents, scores
+from service.store.tables import results
 from service.usecases.benchmarks.revisions import view_revision
 from service.usecases.boards import ranking as board_module
 from service.usecases.boards.ranking import board_of, comparison_id, question_of, rows_of
@@ -78,10 +78,10 @@ def share_of(task, share, slug=SLUG, number=1):
 
 def rows_of_scores(db, submission, share=None):
     """What is stored of the scores of a submission over a share."""
-    c = scores.c
-    columns = [each for each in c if each not in (c.submission_id, c.share)]
+    c = results.c
+    columns = [each for each in c if each not in (c.submission_id, c.share, c.document)]
     of_it = (c.submission_id == submission) & (c.share == (share or score_records.WHOLE))
-    return [tuple(row) for row in db.execute(select(*columns).where(of_it).order_by(c.revision, c.score))]
+    return [tuple(row) for row in db.execute(select(*columns).where(of_it).order_by(c.revision))]
 
 
 def only(text, chosen):
@@ -201,7 +201,7 @@ class TestBeforeClosing:
         with task.context.store.write() as db:
             document = score_records.get(db, ids["lyon"], 1, PUBLIC).document
             document["warnings"] = [{"metric": "attachment", "code": "odd", "detail": "odd"}]
-            db.execute(update(record_documents).values(document=pack_json(document)))
+            db.execute(update(results).values(document=pack_json(document)))
         assert task.shown(callers["lyon"], ids["lyon"])["warnings"] == []
         assert len(task.shown(ORGANISER, ids["lyon"])["warnings"]) == 1
 
@@ -548,8 +548,8 @@ class TestRecords:
                 assert rows_of_scores(db, ids["lyon"], share) == rows_of_scores(db, copy, share) != []
             assert list(wrong_scores(db, every=True)) == []
         with task.context.store.write() as db:
-            of_lyon = (scores.c.submission_id == ids["lyon"]) & (scores.c.share == PRIVATE)
-            db.execute(update(scores).where(of_lyon).values(pooled=scores.c.pooled / 2))
+            of_lyon = (results.c.submission_id == ids["lyon"]) & (results.c.share == PRIVATE)
+            db.execute(update(results).where(of_lyon).values(pooled=results.c.macro_low))
         with task.context.store.read() as db:
             assert [flaw.code for flaw in wrong_scores(db, every=True)] == ["scores-damaged"]
 

@@ -17,7 +17,7 @@ from service.contract.submissions import SubmissionItemsQuery, SubmissionSlicesQ
 from service.errors import Forbidden, Unprocessable
 from service.store import artifacts
 from service.store import submissions as stored
-from service.store.tables import parts, record_documents, scores
+from service.store.tables import parts, results
 from service.usecases.benchmarks.revisions import list_revisions, view_revision
 from service.usecases.submissions import submissions
 from service.usecases.submissions.results import submission_items, submission_slices
@@ -40,17 +40,13 @@ def in_every_form(task: Task, **asked: Any) -> Iterator[bytes]:
 def perturb(context: Context, by: float) -> None:
     """Move every stored figure of every submission."""
     with context.store.write() as db:
-        for row in db.execute(select(record_documents)).all():
+        for row in db.execute(select(results)).all():
             document = artifacts.unpack_json(row.document)
             moved = {**document, "metrics": _moved(document["metrics"], by), "main": _moved(document["main"], by)}
-            its = record_documents.c.submission_id == row.submission_id
-            db.execute(update(record_documents).where(its).values(document=artifacts.pack_json(moved)))
-        for row in db.execute(select(scores)).all():
-            its = (scores.c.submission_id == row.submission_id) & (scores.c.score == row.score)
-            parts = (np.frombuffer(row.parts, "<f8") + by).tobytes()
-            numbers = ("macro", "macro_low", "macro_high", "pooled", "pooled_low", "pooled_high")
-            values = {name: getattr(row, name) + by for name in numbers if getattr(row, name) is not None}
-            db.execute(update(scores).where(its).values(**values, parts=parts))
+            its = results.c.submission_id == row.submission_id
+            arrays = ("macro", "macro_low", "macro_high", "pooled", "pooled_low", "pooled_high", "parts")
+            values = {name: (np.frombuffer(getattr(row, name), "<f8") + by).tobytes() for name in arrays}
+            db.execute(update(results).where(its).values(**values, document=artifacts.pack_json(moved)))
 
 
 def _moved(value: Any, by: float) -> Any:
@@ -92,7 +88,8 @@ def test_scores_that_are_shown_equal_share_a_rank_and_the_first_is_picked(board,
     other = board.scored(board.team("prague"), spoilt(1))
     for each, value in ((first, 0.95001), (later, 0.95002), (other, 0.95003)):
         with context.store.write() as db:
-            db.execute(update(scores).where(scores.c.submission_id == each).values(macro=value))
+            alike = np.full(len(db.scalars(select(results.c.macro)).first()) // 8, value).tobytes()
+            db.execute(update(results).where(results.c.submission_id == each).values(macro=alike))
     for caller in (ANYONE, ORGANISER):
         shown = board.leaderboard(caller)
         assert column(shown, "submission") == [first, other]

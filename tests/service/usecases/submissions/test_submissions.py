@@ -13,12 +13,13 @@ from service.contract.jobs import JobRequest
 from service.contract.submissions import SubmissionRequest, SubmissionsQuery
 from service.errors import Conflict, Forbidden, Gone, NotFound, Unprocessable
 from service.requests import MACRO, POOLED
-from service.store import score_records
+from service.store import revisions, score_records
 from service.store.score_records import PARTS
-from service.store.tables import scores
+from service.store.tables import results
 from service.usecases.access import IdempotencyKey
 from service.usecases.benchmarks.benchmarks import create_benchmark
 from service.usecases.jobs import submit_job
+from service.usecases.scoring.config import scoring_config
 from service.usecases.submissions.submissions import (
     cancel_submission,
     delete_submission,
@@ -59,12 +60,15 @@ def test_scores_are_pooled_over_parts_and_averaged_over_parts(task, pair, contex
     assert found["scores"]["las"] == 11 / 12
     assert found["macro"]["las"] == pytest.approx((5 / 6 + 1) / 2)
     with context.store.read() as db:
-        its, columns = score_records.of_submissions([submission]), (MACRO, POOLED, PARTS)
-        _, stored = score_records.selected(db, its, 1, None, ["attachment.las"], columns)
+        its = score_records.of_submissions([submission])
+        _, stored = score_records.selected(
+            db, its, 1, None, scoring_config(revisions.get(db, SLUG, 1).scoring).addresses, (MACRO, POOLED),
+            score="attachment.las", parts=(0, 1),
+        )  # fmt: skip
         [rows] = score_records.counts(db, submission, 1, [0], 0)
     assert stored[MACRO].tolist() == [[pytest.approx((5 / 6 + 1) / 2)]]
     assert stored[POOLED].tolist() == [[11 / 12]]
-    assert stored[PARTS].tolist() == [[[5 / 6, 1.0]]]
+    assert stored[PARTS].tolist() == [[[5 / 6]], [[1.0]]]
     assert rows.shape[0] == 2
 
 
@@ -234,8 +238,8 @@ def test_equal_outputs_of_one_team_reuse_its_scores(task, lyon, context, monkeyp
     again = task.scored(lyon, WRONG)
     with context.store.read() as db:
         records = [score_records.get(db, each, 1, None) for each in (first, again)]
-        columns = [column for column in scores.c if column.name != "submission_id"]
-        rows = [db.execute(select(*columns).where(scores.c.submission_id == each)).all() for each in (first, again)]
+        columns = [column for column in results.c if column.name != "submission_id"]
+        rows = [db.execute(select(*columns).where(results.c.submission_id == each)).all() for each in (first, again)]
         counts = [score_records.counts(db, each, 1, [0], 0)[0] for each in (first, again)]
     assert again != first
     assert records[0].document == records[1].document
