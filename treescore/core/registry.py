@@ -388,18 +388,6 @@ class TokenBits:
     offsets: IntArray
 
 
-def _no_details(_start: int, _stop: int) -> Records:
-    return Records({})
-
-
-def _no_marks() -> Marks | None:
-    return None
-
-
-def _no_slices() -> dict[str, Documents]:
-    return {}
-
-
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """The result of a metric for one pair of treebanks of n sentences.
@@ -425,10 +413,10 @@ class Outcome:
     problems: Mapping[int, Problem] = field(default_factory=dict)
     tokens: Mapping[str, TokenBits] = field(default_factory=dict)
     warnings: Sequence[Problem] = ()
-    details: Callable[[int, int], Records] = _no_details
-    slices: Callable[[], Mapping[str, Documents]] = _no_slices
+    details: Callable[[int, int], Records] = lambda _start, _stop: Records({})
+    slices: Callable[[], Mapping[str, Documents]] = dict
     extra: Callable[[], Mapping[str, Json]] = dict
-    marks: Callable[[], Marks | None] = _no_marks
+    marks: Callable[[], Marks | None] = lambda: None
 
     @property
     def totals(self) -> Counts:

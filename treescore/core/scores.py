@@ -299,10 +299,6 @@ def _quotient(score: Score, names: Sequence[str]) -> Quotient | None:
     return above, below
 
 
-def _as_they_are(rows: Counts) -> Counts:
-    return rows
-
-
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
     """The scores of one metric, main score first, with the names of its counts.
@@ -317,7 +313,7 @@ class ScoreTable:
 
     count_names: tuple[str, ...]
     scores: tuple[Score, ...]
-    shown: Callable[[Counts], Counts] = _as_they_are
+    shown: Callable[[Counts], Counts] = lambda rows: rows
     by_name: Mapping[str, Score] = field(init=False)
     quotients: Mapping[str, Quotient] = field(init=False, repr=False, compare=False)
     _formulas: Formulas = field(init=False, repr=False, compare=False)
@@ -331,8 +327,7 @@ class ScoreTable:
     def of(self, totals: Counts) -> FloatArray:
         """Return all scores of summed counts: totals (..., k) -> (..., s)."""
         by_count: Counts = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]).T)  # type: ignore[assignment]
-        columns = self.of_columns(by_count)
-        return np.ascontiguousarray(columns.T).reshape(*totals.shape[:-1], len(self.scores))
+        return np.ascontiguousarray(self.of_columns(by_count).T).reshape(*totals.shape[:-1], len(self.scores))
 
     def of_columns(self, totals: Counts) -> FloatArray:
         """Return all scores of summed counts, a row for each count and each score: totals (k, m) -> (s, m)."""
@@ -448,13 +443,9 @@ def charged(table: ScoreTable, perfect: Counts) -> Counts:
             for name in _used(ratio.numerator):
                 if name not in below:
                     whole = ratio.terms(table.count_names, perfect)[1]
-                    rows[:, column_of[name]] = whole if _is_fault(score, ratio) else 0
+                    rows[:, column_of[name]] = whole if ratio.one_minus == score.higher_is_better else 0
     return rows
 
 
 def _used(weights: Mapping[str, float]) -> list[str]:
     return [name for name, weight in weights.items() if weight]
-
-
-def _is_fault(score: Score, ratio: Ratio) -> bool:
-    return ratio.one_minus == score.higher_is_better

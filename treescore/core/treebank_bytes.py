@@ -27,8 +27,7 @@ def flat_bytes(vocabulary: trees.Vocabulary, treebanks: Sequence[trees.Treebank]
         treebanks: of any kind.
     """
     writer = _Writer(vocabulary)
-    roots = [writer.described(treebank) for treebank in treebanks]
-    return writer.joined(roots)
+    return writer.joined([writer.described(treebank) for treebank in treebanks])
 
 
 def treebanks_of(flat: bytes) -> tuple[trees.Vocabulary, list[Any]]:

@@ -290,8 +290,7 @@ def question_document(
 
 def submissions_of(rows: Sequence[RowDocument]) -> list[str]:
     """Return all submissions whose counts rows depend on, each once."""
-    named = (name for row in rows for name in (row["name"], *row["runs"]))
-    return list(dict.fromkeys(named))
+    return list(dict.fromkeys(name for row in rows for name in (row["name"], *row["runs"])))
 
 
 def subject_of(document: Mapping[str, Json]) -> tuple[Spec, Subject]:

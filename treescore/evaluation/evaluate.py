@@ -391,8 +391,7 @@ class Evaluation:
         """Return what the sentences of gold count under a metric entry against a missing output: (n, k)."""
         if entry.key not in self._absent:
             with placed(self._pointer, self.part):
-                gold = self._gold_after(entry.steps)
-                self._absent[entry.key] = entry.metric.absent(gold, self.items, self.limits)
+                self._absent[entry.key] = entry.metric.absent(self._gold_after(entry.steps), self.items, self.limits)
         return self._absent[entry.key]
 
     def _outcome(

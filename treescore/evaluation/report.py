@@ -59,8 +59,7 @@ def _coefficients(a: FloatArray, b: FloatArray) -> dict[str, Json]:
     names = ("pearson", "spearman", "kendall")
     if len(a) < 3 or _is_constant(a) or _is_constant(b):
         return {name: {"value": None, "p": None, "reason": _no_coefficient(a, b)} for name in names}
-    measures = (correlations.pearson, correlations.spearman, correlations.kendall)
-    found = (measure(a, b) for measure in measures)
+    found = (measure(a, b) for measure in (correlations.pearson, correlations.spearman, correlations.kendall))
     return {name: {"value": value, "p": p} for name, (value, p) in zip(names, found, strict=True)}
 
 

@@ -185,7 +185,9 @@ def check_fit(entry: Entry, gold: FormatChoice, system: FormatChoice) -> None:
                 raise InputError(Problem("transform-format-mismatch", detail))
             kind = step.transform.yields(kind)
         if not issubclass(kind, entry.metric.reads):
-            fix = _fix(kind, entry.metric.reads)
+            fix = " `treescore metrics` says what goes together."
+            if kind is ConstituentTreebank and DependencyTreebank in entry.metric.reads:
+                fix = ' Add the transform "heads", which makes dependencies of constituency trees.'
             detail = (
                 f"The metric {entry.name!r} scores {kinds_in_words(entry.metric.reads)}, but {side} is "
                 f"{kinds_in_words([kind])} (format {choice.name!r}).{fix}"
@@ -207,12 +209,6 @@ _KINDS = {
 def kinds_in_words(kinds: Sequence[type[Any]]) -> str:
     """Return what treebanks of these types are called."""
     return " or ".join(_KINDS.get(kind.__name__, kind.__name__) for kind in kinds)
-
-
-def _fix(kind: type[Any], wanted: Sequence[type[Any]]) -> str:
-    if kind is ConstituentTreebank and DependencyTreebank in wanted:
-        return ' Add the transform "heads", which makes dependencies of constituency trees.'
-    return " `treescore metrics` says what goes together."
 
 
 def _entry(problems: ProblemList, item: Json, pointer: str, shared: Sequence[Step]) -> Entry | None:

@@ -152,8 +152,7 @@ class Naacl(Format):
         """Write one line a link with its flag, under the names as they were read; pairs without links are left out."""
         first, second = shared.numbers_of_links(self.form, treebank)
         counts = np.diff(treebank.offsets).tolist()
-        named = treebank.sentences.sent_ids or treebank.pair_ids
-        pairs = zip(named, treebank.pair_ids, counts, strict=True)
+        pairs = zip(treebank.sentences.sent_ids or treebank.pair_ids, treebank.pair_ids, counts, strict=True)
         names = [name or number for name, number, count in pairs for _ in range(count)]
         flags = ["S" if sure else "P" for sure in treebank.sure.tolist()]
         lines = [f"{name} {a} {b} {flag}\n" for name, a, b, flag in zip(names, first, second, flags, strict=True)]
@@ -338,8 +337,7 @@ class GizaA3(Format):
         if self.values["reversed"]:
             source, target = target, source
         blocks = []
-        numbers = _numbers_of(treebank)
-        for number, (start, stop) in zip(numbers, pairwise(treebank.offsets.tolist()), strict=True):
+        for number, (start, stop) in zip(_numbers_of(treebank), pairwise(treebank.offsets.tolist()), strict=True):
             lengths = [int(end[start:stop].max()) if stop > start else 0 for end in (source, target)]
             linked: list[list[int]] = [[] for _ in range(lengths[0])]
             for own, other in zip(source[start:stop].tolist(), target[start:stop].tolist(), strict=True):
@@ -455,8 +453,7 @@ class _Linked:
         return number
 
     def _fault(self, code: str, detail: str, start: int) -> None:
-        column = self._column(start)
-        self._problems.add(Problem(code, detail, line=self._line, column=column, sent_id=self._sent_id))
+        self._problems.add(Problem(code, detail, line=self._line, column=self._column(start), sent_id=self._sent_id))
 
     def _column(self, start: int) -> int:
         """Return the column, from 1, of the character that begins at a byte."""

@@ -241,8 +241,7 @@ class DiscBracket(gap_trees.GapFormat):
 
     def write(self, treebank: DiscontinuousTreebank) -> str:
         """Write one tree a line. Raises InputError for what the format cannot hold."""
-        trees = gap_trees.WrittenTrees(treebank, self.name)
-        return "".join(_Line(treebank, tree).text() + "\n" for tree in trees)
+        return "".join(_Line(treebank, tree).text() + "\n" for tree in gap_trees.WrittenTrees(treebank, self.name))
 
 
 def _no_problem(_node: int, /, *, cycle: bool) -> Problem:

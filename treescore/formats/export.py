@@ -99,8 +99,7 @@ class Export(gap_trees.GapFormat):
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
         faults = gap_trees.Faults()
         lines = _lines_of(spaced_fields(unix_lines(text), COLUMNS), limits, faults)
-        sent_ids = _sent_ids(lines, faults)
-        return _export_treebank(lines, vocabulary, limits, sent_ids, faults, lenient=self.lenient)
+        return _export_treebank(lines, vocabulary, limits, _sent_ids(lines, faults), faults, lenient=self.lenient)
 
     def write(self, treebank: DiscontinuousTreebank) -> str:
         """Write version 4. Raises InputError for what the format cannot hold."""

@@ -396,8 +396,7 @@ def _words(outline: Outline, places: Places, cut: bytes, vocabulary: Vocabulary,
         known = vocabulary.table(values, lambda value: _FLAGS.get(value, 0))[values]
         _report_flags(np.flatnonzero(known < 1), column, values, vocabulary, findings)
         flags.append(np.asarray(known == _FLAGS[YES], np.bool_))
-    per_graph = sums_by(outline.sentences, len(outline.row_offsets) - 1, flags[1])
-    return _Words(columns, flags[0], flags[1], per_graph)
+    return _Words(columns, flags[0], flags[1], sums_by(outline.sentences, len(outline.row_offsets) - 1, flags[1]))
 
 
 def _position_of(string: str) -> int:

@@ -87,8 +87,7 @@ class ParallelTreebankScore(registry.Metric):
         option = values["weights"]
         weights = [float(option[part] if isinstance(option, Mapping) else option[k]) for k, part in enumerate(_PARTS)]
         if not 0 < sum(weights) < float("inf"):
-            detail = "The weights must have a positive sum."
-            raise InputError(Problem("bad-parameter", detail, pointer="/weights"))
+            raise InputError(Problem("bad-parameter", "The weights must have a positive sum.", pointer="/weights"))
         self._punctuation = values["punctuation"]
         self._table = _table(weights, "correct_both" if values["attachment"] == "las" else "correct_head")
 

@@ -195,8 +195,7 @@ def slices_of(gold: SemanticTreebank, pairs: Pairs) -> dict[str, columns.Documen
 
 def _direction(edges: Edges) -> IntArray:
     """Return on which side of its predicate each argument stands, by its place in _DIRECTIONS."""
-    side = np.sign(edges.arguments - edges.predicates)
-    return np.where(edges.predicates == ROOT, 3, np.array([2, 1, 0])[side])
+    return np.where(edges.predicates == ROOT, 3, np.array([2, 1, 0])[np.sign(edges.arguments - edges.predicates)])
 
 
 def _distance(edges: Edges) -> IntArray:
@@ -298,9 +297,8 @@ class SemanticDependencies(registry.Metric):
             marks=lambda: marks_of_pairs(pairs),
         )
 
-    def errors_of(self, item: Mapping[str, Json], gold: SemanticTreebank) -> Iterator[dict[str, Json]]:
+    def errors_of(self, item: Mapping[str, Json], gold: SemanticTreebank) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - other metrics need it
         """Return the edges that the output lacks, those that gold lacks, and those with another role."""
-        del gold
         for row in item["edges"]:
             missed, extra = row["system_label"] is None, row["gold_label"] is None
             yield {"kind": "missed" if missed else "extra" if extra else "role", **row}

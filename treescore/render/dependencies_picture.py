@@ -63,8 +63,7 @@ def _cut_half(half: shapes.DependencyHalf) -> shapes.DependencyHalf:
     """Return the words and arcs of a half that are drawn; arcs to words that are not may be left out unsaid."""
     words = range(min(len(half.words), MOST_ARC_WORDS))
     leaving = (arc for arc in half.arcs if arc.head in words and arc.dependent not in words)
-    arcs = [*_own(half), *leaving][:MOST_ARCS]
-    return replace(half, words=half.words[:MOST_ARC_WORDS], arcs=tuple(arcs))
+    return replace(half, words=half.words[:MOST_ARC_WORDS], arcs=tuple([*_own(half), *leaving][:MOST_ARCS]))
 
 
 def _own(half: shapes.DependencyHalf) -> list[shapes.Arc]:

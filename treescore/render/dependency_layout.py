@@ -65,8 +65,7 @@ class Arcs:
         self._numbers = numbers
         self._touching: list[list[shapes.Arc]] = [[] for _ in numbers]
         for arc in arcs:
-            ends = {arc.dependent, arc.dependent if arc.head is None else arc.head}
-            for end in ends:
+            for end in {arc.dependent, arc.dependent if arc.head is None else arc.head}:
                 if 0 <= end < len(numbers):
                     self._touching[end].append(arc)
 
@@ -413,8 +412,7 @@ def _dependency_line(halves: Halves, start: int, stop: int) -> DependencyLine:
         right = max([right, *_needed_right(part, columns_of[part.row])])
     placed = tuple(_placed(part, columns_of[part.row], right) for part in parts)
     xs = tuple(tuple(column.x for column in columns) for columns in columns_of)
-    links = _links_within(halves.links, bounds)
-    return DependencyLine(right, tuple(low for low, _ in bounds), xs, placed, links)
+    return DependencyLine(right, tuple(low for low, _ in bounds), xs, placed, _links_within(halves.links, bounds))
 
 
 def _links_within(links: Links, bounds: Sequence[tuple[int, int]]) -> Links:

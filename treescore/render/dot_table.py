@@ -347,8 +347,7 @@ def _places(table: DotTable) -> tuple[list[_Placed], float, float]:
         x += room + _COLUMN_GAP
     if table.dots_after >= len(table.columns):
         dots, x = x, x + table.scale.width + _COLUMN_GAP
-    words = draw.room_of([table.axis_words], 12, most=10_000)
-    return placed, dots, max(x - _COLUMN_GAP, dots + words)
+    return placed, dots, max(x - _COLUMN_GAP, dots + draw.room_of([table.axis_words], 12, most=10_000))
 
 
 def _draw_column_heads(drawing: draw.Drawing, placed: Iterable[_Placed], y: float) -> None:
@@ -360,7 +359,7 @@ def _draw_column_heads(drawing: draw.Drawing, placed: Iterable[_Placed], y: floa
 def _draw_lines(drawing: draw.Drawing, table: DotTable, places: tuple[list[_Placed], float, float], y: float) -> float:
     """Draw the grid, then the rows over it, and return where they end."""
     placed, dots, right = places
-    tops = list(accumulate(map(_height, table.lines), initial=y))
+    tops = list(accumulate((_HEADING if line.heading else DOT_ROW_HEIGHT for line in table.lines), initial=y))
     for rows, run in groupby(zip(table.lines, tops, strict=False), lambda each: not each[0].heading):
         begins = [top for _, top in run]
         if rows:
@@ -375,10 +374,6 @@ def _draw_lines(drawing: draw.Drawing, table: DotTable, places: tuple[list[_Plac
         if line.mark is not None:
             draw_mark(drawing, table.scale, line.mark, dots, top + DOT_ROW_HEIGHT / 2)
     return tops[-1]
-
-
-def _height(line: DotRow) -> float:
-    return _HEADING if line.heading else DOT_ROW_HEIGHT
 
 
 def _draw_row_cells(drawing: draw.Drawing, placed: Iterable[_Placed], line: DotRow, y: float) -> None:

@@ -288,8 +288,7 @@ def draw_pair_map(drawing: draw.Drawing, drawn: PairMap, top: float, room: float
         _draw_dots(drawing, drawn, top)
     _draw_names(drawing, drawn, top)
     _draw_clusters(drawing, drawn, top)
-    bottom = top + len(drawn.table.systems) * drawn.high
-    return _draw_legend(drawing, drawn.table, bottom + 24, room)
+    return _draw_legend(drawing, drawn.table, top + len(drawn.table.systems) * drawn.high + 24, room)
 
 
 def _system_labels(table: CrossTable, *, worded: bool) -> Iterator[tuple[list[str], float]]:

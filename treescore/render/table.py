@@ -142,8 +142,7 @@ def text_warning(words: str) -> str:
 def _text_grid(table: Table) -> list[str]:
     head, *lines = aligned([table.heads, *table.cells], [column.numeric for column in table.columns])
     rule = "-" * width_of(head)
-    ruled = [each for at, line in enumerate(lines) for each in ([rule, line] if at in table.rules else [line])]
-    return [head, *ruled]
+    return [head, *(each for at, line in enumerate(lines) for each in ([rule, line] if at in table.rules else [line]))]
 
 
 GAP = "  "

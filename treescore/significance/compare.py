@@ -224,8 +224,7 @@ def _margins(question: Question, units: Contributions, over_runs: OverRuns) -> l
     settings = question.settings
     if settings.margin is None:
         return None
-    asked = asked_by(settings, question.unit)
-    sides = law.margin_tests(units, question.pairs, settings.margin, asked)
+    sides = law.margin_tests(units, question.pairs, settings.margin, asked_by(settings, question.unit))
     for index, pair in enumerate(question.pairs):
         if pair in over_runs:
             sides[index] = over_runs[pair].margin_p(settings.margin, question.sample.score.sign)

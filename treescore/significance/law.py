@@ -421,8 +421,7 @@ class RunsTest:
 
     def document(self) -> dict[str, Json]:
         """Return the member of a pair's document."""
-        known = math.isfinite(self.v_units)  # one unit alone shows no spread
-        v_units = self.v_units if known else None
+        v_units = self.v_units if math.isfinite(self.v_units) else None  # one unit alone shows no spread
         return {"runs_test": {"v_units": v_units, "v_runs": self.v_runs, "df": self.test.df}}
 
     def margin_p(self, margin: float, better: float) -> tuple[float, float]:
@@ -446,7 +445,7 @@ def by_runs(
             v_units = float(block.spread.se[row]) ** 2
             terms = [(v_units, float(block.spread.df[row]))]
             of_runs = [scores[system] for system in pairs[index]]
-            terms += [(_variance(each) / len(each), len(each) - 1.0) for each in of_runs]
+            terms += [(float((each - each[0]).var(ddof=1)) / len(each), len(each) - 1.0) for each in of_runs]
             variance, weighed = sum(v for v, _ in terms), sum(v * v / df for v, df in terms if v)
             difference = float(of_runs[0].mean() - of_runs[1].mean())
             se, df = (math.sqrt(variance), variance**2 / weighed) if variance > 0 else (None, None)
@@ -456,8 +455,3 @@ def by_runs(
             test = by_t(test, difference, asked.favour(units.sample.score, difference), asked)
             found.append(RunsTest(test, v_units, sum(v for v, _ in terms[1:])))
     return found
-
-
-def _variance(scores: FloatArray) -> float:
-    """Return the variance (ddof 1) of scores (r,); exactly 0 where they are equal."""
-    return float((scores - scores[0]).var(ddof=1))

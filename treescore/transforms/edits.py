@@ -412,6 +412,5 @@ def unary_nodes(treebank: ConstituentTreebank, *, keep: str = "top", over_words:
         deleted = np.zeros(len(lower), np.bool_)
         deleted[links.parents[lower]] = True
     if over_words:
-        single = treebank.ends - treebank.starts == 1
-        deleted = np.where(single & ~outer, ~root, deleted)
+        deleted = np.where((treebank.ends - treebank.starts == 1) & ~outer, ~root, deleted)
     return np.asarray(deleted, np.bool_)

@@ -539,5 +539,4 @@ class _LineIndex:
 def _quoted(text: bytes) -> str:
     """Return the token at the beginning of `text`, shortened."""
     token = _TOKEN.match(text)
-    quoted = (token.group() if token else b"").decode("utf-8", "ignore")
-    return repr(short(quoted, 30))
+    return repr(short((token.group() if token else b"").decode("utf-8", "ignore"), 30))

@@ -49,8 +49,7 @@ def check_base(links: Alignments) -> None:
         null_pairs = int(np.count_nonzero((source == 0) & (target == 0)))
         if null_pairs >= NULL_SHARE * linked:
             raise InputError(_not_stated(f"{null_pairs} sentence pairs link NULL with NULL", form, other))
-    firsts = (source == 1) | (target == 1)
-    if not firsts.any():
+    if not ((source == 1) | (target == 1)).any():
         if max(_expected(links.offsets, side) for side in (source, target)) >= FEWEST_EXPECTED:
             sign = f"No first word of a sentence is linked in {linked} sentence pairs with links"
             raise InputError(_not_stated(sign, form, other if form.base == 0 else None))
@@ -424,8 +423,7 @@ class LineFormat(Format):
         first, second = numbers_of_links(self.form, treebank)
         marks = ["-" if sure else "p" for sure in treebank.sure.tolist()]
         words = list(starmap("{}{}{}".format, zip(first, marks, second, strict=True)))
-        bounds = treebank.offsets.tolist()
-        return "".join(" ".join(words[a:b]) + "\n" for a, b in pairwise(bounds))
+        return "".join(" ".join(words[a:b]) + "\n" for a, b in pairwise(treebank.offsets.tolist()))
 
 
 def numbers_of_links(form: LinkForm, treebank: Alignments) -> tuple[list[int], list[int]]:
@@ -454,8 +452,7 @@ def _parsed(tokens: Tokens, limits: texts.Limits, problems: ProblemList) -> Int3
         faulty = Counter(token for token in tokens.strings if token in faults)
         for token, times in islice(faulty.items(), problems.cap):
             fault, index = faults[token], tokens.strings.index(token)
-            problem = tokens.problem(index, fault.code, f"{quoted(token)} {fault.what}. {_FORM}")
-            problems.add(problem, times - 1)
+            problems.add(tokens.problem(index, fault.code, f"{quoted(token)} {fault.what}. {_FORM}"), times - 1)
         problems.total += sum(islice(faulty.values(), problems.cap, None))
     if problems.total:
         return None

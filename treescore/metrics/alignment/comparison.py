@@ -131,8 +131,7 @@ LINK_ERRORS = errors_param("Sentence pairs for which gold has links and the outp
 
 def unanswered(gold: link_sets.Links, system: link_sets.Links, pairs: int) -> BoolArray:
     """Find the pairs for which gold has links and the output none, bool (n,)."""
-    found = sums_by(system.rows, pairs)
-    return np.asarray((sums_by(gold.rows, pairs) > 0) & (found == 0), np.bool_)
+    return np.asarray((sums_by(gold.rows, pairs) > 0) & (sums_by(system.rows, pairs) == 0), np.bool_)
 
 
 def charge_links(rows: IntArray, names: tuple[str, ...], empty: BoolArray) -> None:

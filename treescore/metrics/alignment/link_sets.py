@@ -71,8 +71,7 @@ class Links:
         ordered = self if _ascend(self.rows) else self.at(np.argsort(self.rows, kind="stable"))
         start = 0
         while start < len(self):
-            row = ordered.rows[min(start + AT_ONCE, len(self)) - 1]
-            stop = int(np.searchsorted(ordered.rows, row, "right"))
+            stop = int(np.searchsorted(ordered.rows, ordered.rows[min(start + AT_ONCE, len(self)) - 1], "right"))
             yield ordered.at(slice(start, stop))
             start = stop
 

@@ -112,8 +112,7 @@ def sides_of(gold: ExpressionTreebank, system: ExpressionTreebank) -> tuple[Side
     sides = []
     for treebank in (gold, system):
         words = np.ascontiguousarray(treebank.expression_words).tobytes()
-        size = treebank.expression_words.itemsize
-        bounds = pairwise((treebank.expression_offsets * size).tolist())
+        bounds = pairwise((treebank.expression_offsets * treebank.expression_words.itemsize).tolist())
         found = [numbers.setdefault(words[start:end], len(numbers)) for start, end in bounds]
         sides.append(Side(treebank, np.array(found, np.int64)))
     return sides[0], sides[1]

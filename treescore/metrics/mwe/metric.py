@@ -223,8 +223,7 @@ def seen_counts(gold: Side, system: Side, training: Training, sentences: int) ->
     Returns:
         int64 (sentences, 6).
     """
-    halves = _halves([*HALVES], training.seen(gold), training.seen(system))
-    pairs = pairs_of(gold, system, halves.groups)
+    pairs = pairs_of(gold, system, _halves([*HALVES], training.seen(gold), training.seen(system)).groups)
     owners = [side.sentences * len(HALVES) + side.groups for side in (pairs.golds, pairs.systems)]
     counts = counts_by_group(pairs, (owners[0], owners[1]), len(HALVES) * sentences)[:, :3]
     return np.ascontiguousarray(counts).reshape(sentences, -1)
@@ -463,9 +462,8 @@ class Mwe(registry.Metric):
         if self.values["train"] is not None and self._training is None:
             self._training = read_training(self.values["train"], limits, compat=self.values["compat"])
 
-    def check_gold(self, gold: ExpressionTreebank, items: registry.ItemInfo, limits: Limits) -> None:
+    def check_gold(self, gold: ExpressionTreebank, items: registry.ItemInfo, limits: Limits) -> None:  # noqa: ARG002 - other metrics need them
         """Check that gold keeps to the limits. Raises LimitError as `evaluate`."""
-        del items, limits
         self._check_size(gold)
 
     def evaluate(
@@ -511,9 +509,8 @@ class Mwe(registry.Metric):
         if self._training is not None:
             check_spans(treebank)
 
-    def errors_of(self, item: Mapping[str, Json], gold: ExpressionTreebank) -> Iterator[dict[str, Json]]:
+    def errors_of(self, item: Mapping[str, Json], gold: ExpressionTreebank) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - other metrics need it
         """Return gold's expressions that the output lacks, each with the one that is paired with it, and its others."""
-        del gold
         for row in item["expressions"]:
             kind = "missed" if row["system_words"] is None else "extra" if row["gold_words"] is None else "other words"
             yield {"kind": kind, **row, **{name: _listed(row[name]) for name in ("gold_words", "system_words")}}

@@ -199,14 +199,12 @@ def fill_empty(treebank: ConstituentTreebank) -> ConstituentTreebank:
         return treebank
     parents, depths, _ = structure_of(treebank)
     leaves = empty.copy()
-    inside = np.flatnonzero(empty & (parents != NONE))
-    leaves[parents[inside]] = False
+    leaves[parents[np.flatnonzero(empty & (parents != NONE))]] = False
     positions = treebank.word_offsets[:-1].repeat(np.diff(treebank.node_offsets)) + treebank.starts
     below = leaves.astype(np.int64)
     gather(np.add, parents, depths, below)
     fillers_before = offsets_of(leaves)
-    lengths = np.diff(treebank.node_offsets)
-    before = fillers_before[:-1] - np.repeat(fillers_before[treebank.node_offsets[:-1]], lengths)
+    before = fillers_before[:-1] - np.repeat(fillers_before[treebank.node_offsets[:-1]], np.diff(treebank.node_offsets))
     insert_at = positions[leaves]
     return replace(
         treebank,
@@ -413,8 +411,7 @@ def _brackets(side: Side, kept: _Kept, inserted: IntArray, inputs: Inputs) -> _B
     chosen = (from_kept != to_kept) & ~tables.dropped[labels]
     if not inputs.choices.outer_bracket:  # one without a label that is inside none with a label
         named = side.labels != 0
-        reached = np.maximum.accumulate(np.where(named, ends, 0))
-        chosen &= named | (starts < reached)
+        chosen &= named | (starts < np.maximum.accumulate(np.where(named, ends, 0)))
     nodes = _Brackets(owners, from_kept, to_kept, labels)
     if not inputs.choices.preterminals:
         return nodes.where(chosen)
@@ -532,8 +529,7 @@ def _right_tags(judged: _Judged, equal: Equal) -> tuple[IntArray, IntArray]:
 
 def _parts(inputs: Inputs) -> Iterator[tuple[slice, Inputs]]:
     """Divide the sentences into parts that are compared together: arrays of a part fit into a cache."""
-    sides = inputs.gold, inputs.system
-    sizes = sum((side.node_offsets + side.word_offsets for side in sides), np.zeros(1, np.int64))
+    sizes = sum((side.node_offsets + side.word_offsets for side in (inputs.gold, inputs.system)), np.zeros(1, np.int64))
     start, sentences = 0, len(inputs.faults)
     while start < sentences:
         stop = max(start + 1, int(np.searchsorted(sizes, sizes[start] + PART, "right")) - 1)

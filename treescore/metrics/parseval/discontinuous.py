@@ -122,8 +122,7 @@ class Comparison:
             own_spans: yields that can be compared with each other.
         """
         extents = extents_of(tree)
-        deleted = listed(tree.vocabulary, self.choices.delete_labels)
-        chosen = (extents.sizes > 0) & ~deleted[tree.labels]
+        chosen = (extents.sizes > 0) & ~listed(tree.vocabulary, self.choices.delete_labels)[tree.labels]
         if self.choices.only_gaps:
             chosen &= extents.lasts - extents.firsts + 1 != extents.sizes
         nodes = np.flatnonzero(chosen)
@@ -304,8 +303,7 @@ def _units(compared: Comparison, tree: DiscontinuousTreebank, side: int) -> _Uni
         np.concatenate([np.where(one_word, brackets.firsts, ends), words - tree.word_offsets[of_words]]),
         np.concatenate([same[brackets.labels], same[tree.tags[words]]]) - NO_TAG,
     ]
-    functions = np.concatenate([brackets.functions, tree.word_functions[words]])
-    return _Units(sentences, key, functions)
+    return _Units(sentences, key, np.concatenate([brackets.functions, tree.word_functions[words]]))
 
 
 def _agreeing(compared: Comparison) -> BoolArray:

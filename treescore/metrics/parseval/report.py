@@ -228,8 +228,7 @@ def _discodop_lines(columns: Sequence[Counts], *, only_gaps: bool) -> Sequence[s
             [sum(times * counts[renamed.get(name, name)] for name, times in part.items()) for part in (top, bottom)]
             for counts in columns
         ]
-        shares = [_share(title, *part) for part in parts]
-        lines.append(_discodop_line(title, shares))
+        lines.append(_discodop_line(title, [_share(title, *part) for part in parts]))
     return lines
 
 

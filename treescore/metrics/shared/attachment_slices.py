@@ -50,8 +50,7 @@ def clustering_2(right: BoolArray, owners: IntArray) -> Groups:
     indices = np.arange(len(right), dtype=np.int64)
     last_right = np.full(len(right), -1, np.int64)
     last_right[1:] = np.maximum.accumulate(np.where(right, indices, -1))[:-1]
-    distances = indices - np.maximum(last_right, _starts(owners) - 1)
-    distinct, groups = ranked(distances)
+    distinct, groups = ranked(indices - np.maximum(last_right, _starts(owners) - 1))
     return Groups(groups, groups, len(distinct), lambda chosen: columns.Numbers(distinct[chosen]), ordered=True)
 
 
@@ -550,15 +549,13 @@ def confusion_of(
     """
     words = np.flatnonzero(compared)
     strings = gold.vocabulary.strings
-    keys = gold.deprels[words] * len(strings) + system.deprels[words]
-    pairs, groups = np.unique(keys, return_inverse=True)
+    pairs, groups = np.unique(gold.deprels[words] * len(strings) + system.deprels[words], return_inverse=True)
     counts = sums_by(groups, len(pairs))
     names = [(strings[pair // len(strings)], strings[pair % len(strings)]) for pair in pairs.tolist()]
     order = np.array(sorted(range(len(pairs)), key=lambda pair: (-counts[pair], names[pair])), np.int64)
     with_head = sums_by(groups, len(pairs), right_heads[words])
     shown, rest = order[:MAX_ROWS], order[MAX_ROWS:]
-    begins = np.cumsum(counts) - counts
-    places, offsets = columns.ranges_of(begins[shown], np.minimum(counts[shown], MAX_EXAMPLES))
+    places, offsets = columns.ranges_of((np.cumsum(counts) - counts)[shown], np.minimum(counts[shown], MAX_EXAMPLES))
     item, word = columns.places_of(words[np.argsort(groups, kind="stable")][places], gold)
     members: dict[str, columns.Column] = {
         "gold": columns.strings_of(pairs[shown] // len(strings), gold.vocabulary),

@@ -84,8 +84,7 @@ def shape_problems(
     Returns:
         The first `cap` problems in order, and the number of all.
     """
-    missing = treebank.heads == NO_HEAD
-    outside = np.flatnonzero(shape.outside & ~(missing & allowed.missing_heads))
+    outside = np.flatnonzero(shape.outside & ~((treebank.heads == NO_HEAD) & allowed.missing_heads))
     cyclic = np.flatnonzero(shape.cycles >= 0)
     caused = shape.cycles >= 0
     caused[shape.owners[shape.outside]] = True  # a word with HEAD `_` may be the root
@@ -115,8 +114,7 @@ def _bad_head(treebank: DependencyTreebank, shape: Shape, word: int, advice: str
 
 def _cycle(treebank: DependencyTreebank, word: int, sentence: int, advice: str) -> Problem:
     start, end = treebank.word_offsets[sentence : sentence + 2].tolist()
-    heads = resolved_heads(treebank, start, end).tolist()
-    cycles = _cycles(heads)
+    cycles = _cycles(resolved_heads(treebank, start, end).tolist())
     first = next(cycle for cycle in cycles if word - start in cycle)
     at = first.index(word - start)
     first = [*first[at:], *first[:at]]
