@@ -242,7 +242,7 @@ def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
     say_compiled()
     scored = {name: value for name, value in report.document.items() if name != "across"}
     return Comparison(
-        replace(result, report=replace(report, document={**scored, **reports.compared_members(documents)}))
+        replace(result, report=report._replace(document={**scored, **reports.compared_members(documents)}))
     )
 
 
@@ -334,7 +334,7 @@ def evaluate(
         gold_place=gold_place,
     )
     say_compiled()
-    return Result(report, tuple(replace(system, text=b"") for system in systems), gold_digest)
+    return Result(report, tuple(system._replace(text=b"") for system in systems), gold_digest)
 
 
 def _check_names(names: Sequence[str]) -> None:

@@ -13,7 +13,6 @@ import math
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypedDict, TypeVar
@@ -230,8 +229,7 @@ class Pair(ParamType):
         return name, rest
 
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
+class Threshold(NamedTuple):
     """A bound that a score must keep.
 
     Attributes:

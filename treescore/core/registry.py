@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from copy import copy
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,8 +132,7 @@ def fields(*names: str) -> Fields:
     return Fields({name: name for name in names})
 
 
-@dataclass(frozen=True, slots=True)
-class SliceFields:
+class SliceFields(NamedTuple):
     """The counts and scores that are shown of the rows of a grouping.
 
     Attributes:
@@ -380,8 +379,7 @@ class ItemInfo:
     system: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenBits:
+class TokenBits(NamedTuple):
     """Whether each gold token is right, for McNemar's test: bits bool (w,), offsets int64 (n + 1,)."""
 
     bits: BoolArray

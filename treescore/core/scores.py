@@ -12,8 +12,8 @@ the output has, and one sentence that is certainly right would beat a complete o
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,8 +26,7 @@ _MANTISSA_OF_POWER = 0.5
 """What `frexp` splits off a power of two: the product with one is exact."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(NamedTuple):
     """A weighted sum of counts divided by another, or one minus that; undefined where the denominator is 0.
 
     Attributes:
@@ -77,8 +76,7 @@ def weighted_mean(weights: Sequence[float]) -> Joined:
     return mean
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """A named score of a metric.
 
     Attributes:
@@ -182,7 +180,7 @@ def matched_scores(
         one_sided: whether precision and recall are.
     """
     correct, gold, system = counts
-    f1 = replace(f1_score(f"{begin}f1", docs[0], correct, gold, system, undefined[0]), high=high)
+    f1 = f1_score(f"{begin}f1", docs[0], correct, gold, system, undefined[0])._replace(high=high)
     halves = zip(("precision", "recall"), docs[1:], (system, gold), undefined[1:], one_sided, strict=True)
     return [
         f1,

@@ -1,8 +1,7 @@
 """Check that gold and system have the same words, sentence by sentence, as EVALB does."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +14,7 @@ from treescore.errors import Problem
 Words = ConstituentTreebank | DependencyTreebank | DiscontinuousTreebank
 
 
-@dataclass(frozen=True, slots=True)
-class WordCheck:
+class WordCheck(NamedTuple):
     """How the words of n sentences compare.
 
     Attributes:

@@ -91,8 +91,7 @@ class Columns(NamedTuple):
     positions: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(NamedTuple):
     """What submissions are compared on.
 
     Attributes:
@@ -119,7 +118,7 @@ class Subject:
     def charging(self) -> Subject:
         """Return the subject with `errors` zero."""
         entry = self.entry.charging
-        return replace(self, entry=entry, score=entry.metric.table.by_name[self.score.name])
+        return self._replace(entry=entry, score=entry.metric.table.by_name[self.score.name])
 
     @property
     def columns(self) -> Columns:

@@ -8,8 +8,8 @@ from the counts of its sentences.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -184,8 +184,7 @@ MAX_VALUES = 200
 _BIN = 10
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceGroups:
+class SentenceGroups(NamedTuple):
     """The sentences of gold by the values of one grouping; those without a value are in no group.
 
     Attributes:
@@ -260,8 +259,7 @@ def _in_order(value: str) -> tuple[int, str]:
     return (int(first) if first.isascii() and first.isdigit() and len(first) < len("1000000") else -1, value)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadGold:
+class ReadGold(NamedTuple):
     """Gold as an evaluation has read, transformed and checked it.
 
     Attributes:

@@ -6,8 +6,7 @@ training runs of one system.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -146,8 +145,7 @@ def problems_of_runs(outputs: Sequence[Output], pointer: str) -> list[Problem]:
     return problems
 
 
-@dataclass(frozen=True, slots=True)
-class System:
+class System(NamedTuple):
     """One output to score, and its place in the request.
 
     Attributes:
@@ -167,8 +165,7 @@ class System:
     run_of: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """The result of an evaluation.
 
     Attributes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import treescore.formats
 import treescore.metrics
@@ -23,8 +23,7 @@ from treescore.errors import InputError, Problem, ProblemList, ScoringError
 SIDES = ("both", "gold", "system")
 
 
-@dataclass(frozen=True, slots=True)
-class FormatChoice:
+class FormatChoice(NamedTuple):
     """A format with its options as the request gave them."""
 
     name: str
@@ -36,8 +35,7 @@ class FormatChoice:
         return {"name": self.name, **self.options} if self.options else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One transform, and the side it changes."""
 
     name: str
@@ -76,8 +74,7 @@ class Entry:
         return any(step.transform.guided and step.on != "gold" for step in self.steps)
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(NamedTuple):
     """A checked request without its texts."""
 
     format: FormatChoice
@@ -286,8 +283,7 @@ CERTAINTIES = ("certain", "likely", "possible")
 """How sure a suggestion is, the surest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(NamedTuple):
     """A format that a text may be in.
 
     Attributes:

@@ -5,7 +5,7 @@ Comments name graphs and columns.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
@@ -33,8 +33,7 @@ _PIECE = 1 << 20
 """Bytes that are looked at together: the places of all tabs of a text would take several times its size."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(NamedTuple):
     """Fields behind the first columns that are not `_`, c of them, in the order of the text.
 
     Attributes:
@@ -49,8 +48,7 @@ class Cells:
     ends: IntArray
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """Where the fields of r token lines are.
 
     Attributes:

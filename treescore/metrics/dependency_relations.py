@@ -6,7 +6,7 @@ Tables are as Lin prints them: by relation, word, genre and sentence length.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -49,8 +49,7 @@ TABLE = ScoreTable(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """The dependencies of one side, at most one for each of w words.
 
     Attributes:

@@ -1,7 +1,6 @@
 """Score parallel treebanks: attachment on both sides and alignment, joined to one score (PTS)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -194,7 +193,7 @@ def _table(weights: list[float], correct: str) -> ScoreTable:
             for side in SIDES
         ]
     aer = comparison.AER_SCORE
-    return ScoreTable(COUNT_NAMES, (*scores, replace(aer, doc="Alignment error rate; lower is better.")))
+    return ScoreTable(COUNT_NAMES, (*scores, aer._replace(doc="Alignment error rate; lower is better.")))
 
 
 def _lengths(gold: ParallelTreebank) -> arrays.IntArray:

@@ -5,9 +5,9 @@ on both sides, slices the scores of groups of edges; marks say which edges are w
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ ALONE = -1
 """Partner of an edge whose words the other side does not join."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(NamedTuple):
     """The edges of both sides over the same w words, each joined with the one between the same two words.
 
     Attributes:

@@ -9,8 +9,7 @@
 
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from treescore.core.wording import correction_name, listed, one_line, p_words, unit_word
 from treescore.render import crosstable
@@ -147,8 +146,7 @@ def _pairs_described(table: crosstable.CrossTable) -> str:
 _AGAINST_AXIS = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Opponent:
+class Opponent(NamedTuple):
     """Another system, seen from the one that is compared.
 
     Attributes:

@@ -97,8 +97,7 @@ AnyTree = Union["Tree", "BranchTree"]
 """The drawn constituents of one side, without gaps or with."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConstituentLine:
+class ConstituentLine(NamedTuple):
     """A line of the picture.
 
     Attributes:

@@ -5,7 +5,7 @@ The same in words and as a table is for those who do not see the picture.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from treescore.core.wording import counted
@@ -156,8 +156,7 @@ def constituents_svg(sentence: shapes.ConstituentSentence, *, name: str = "const
     return _ConstituentsPicture(drawn_constituents(sentence), name).svg()
 
 
-@dataclass(frozen=True, slots=True)
-class _TreeSide:
+class _TreeSide(NamedTuple):
     """Where one side is: its levels go up (-1) or down (1).
 
     Attributes:

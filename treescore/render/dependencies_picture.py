@@ -4,7 +4,8 @@ What is drawn of many is chosen here; the same in words and as a table is for th
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from treescore.core.wording import counted
 from treescore.render import dependency_layout as layout
@@ -113,8 +114,7 @@ def _dependencies_described(sentence: shapes.DependencySentence, *, mirrored: bo
     return " ".join(filter(None, [*parts, sentence.note]))
 
 
-@dataclass(frozen=True, slots=True)
-class _FactSide:
+class _FactSide(NamedTuple):
     name: str
     half: shapes.DependencyHalf
     arcs: dict[int, list[shapes.Arc]]
@@ -223,8 +223,7 @@ def dependencies_svg(sentence: shapes.DependencySentence, *, name: str = "depend
     return _DependenciesPicture(drawn_dependencies(sentence), name).svg()
 
 
-@dataclass(frozen=True, slots=True)
-class _ArcSide:
+class _ArcSide(NamedTuple):
     """Where the arcs of one half of a line are: levels go up (-1) or down (1) from its base."""
 
     half: int

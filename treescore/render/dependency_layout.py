@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 from treescore.render import sentence_shapes as shapes
 from treescore.render.drawing import BOLD, LINE_WIDTH, width, wrapped_lines
@@ -23,8 +24,7 @@ _NUMBERS = 3
 WHOLE, IN, OUT, ROOT = "whole", "in", "out", "root"
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """What a line shows of an arc, or of several arcs of one head that leave the line on the same side.
 
     Attributes:
@@ -268,16 +268,14 @@ _ROOT_AIR = 4.0
 _LEG_AIR = 3.0
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A row of words, as they are drawn."""
 
     forms: Sequence[str]
     numbers: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedArc:
+class PlacedArc(NamedTuple):
     """A piece of an arc in its place.
 
     Attributes:
@@ -295,8 +293,7 @@ class PlacedArc:
     label_x: float
 
 
-@dataclass(frozen=True, slots=True)
-class DependencyLine:
+class DependencyLine(NamedTuple):
     """A line of the picture.
 
     Attributes:
@@ -314,8 +311,7 @@ class DependencyLine:
     links: Links = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Halves:
+class Halves(NamedTuple):
     """What is to be placed.
 
     Attributes:
@@ -383,8 +379,7 @@ class _Column:
     x: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Half:
+class _Half(NamedTuple):
     row: int
     pieces: list[Piece]
     ports: list[tuple[float, float]]

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, groupby
+from typing import NamedTuple
 
 from treescore.render import drawing as draw
 from treescore.render.drawing import number
@@ -24,8 +25,7 @@ _LARGEST = 1e12
 """Values from here on are not drawn: no score of a metric is as large."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(NamedTuple):
     """Maps values to pixels.
 
     Attributes:
@@ -126,8 +126,7 @@ def in_units(factor: float, values: Iterable[float | None]) -> list[float | None
     return [None if value is None else factor * value for value in values]
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """What is drawn of one row.
 
     Attributes:
@@ -148,7 +147,7 @@ class Mark:
     def in_units(self, factor: float) -> Mark:
         """Return the mark of a score's values in the unit of an axis."""
         value, low, high = in_units(factor, (self.value, self.low, self.high))
-        return replace(self, value=value, low=low, high=high)
+        return self._replace(value=value, low=low, high=high)
 
 
 def axis_svg(scale: Scale) -> str:
@@ -236,8 +235,7 @@ _NARROWEST_DOTS = 560
 _HEAD_LOOK = draw.Look(size=12, tone=draw.SOFT)
 
 
-@dataclass(frozen=True, slots=True)
-class DotColumn:
+class DotColumn(NamedTuple):
     """One column of texts.
 
     Attributes:
@@ -256,8 +254,7 @@ class DotColumn:
     most: float = 240
 
 
-@dataclass(frozen=True, slots=True)
-class DotRow:
+class DotRow(NamedTuple):
     """One row of the table, or words between rows.
 
     Attributes:
@@ -277,8 +274,7 @@ class DotRow:
     heading: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DotTable:
+class DotTable(NamedTuple):
     """What is drawn.
 
     Attributes:
@@ -353,7 +349,7 @@ def _places(table: DotTable) -> tuple[list[_Placed], float, float]:
 def _draw_column_heads(drawing: draw.Drawing, placed: Iterable[_Placed], y: float) -> None:
     for each in placed:
         x, anchor = (each.x + each.room, draw.END) if each.column.right else (each.x, draw.START)
-        draw.put(drawing, x, y - 7, each.column.head, replace(_HEAD_LOOK, anchor=anchor))
+        draw.put(drawing, x, y - 7, each.column.head, _HEAD_LOOK._replace(anchor=anchor))
 
 
 def _draw_lines(drawing: draw.Drawing, table: DotTable, places: tuple[list[_Placed], float, float], y: float) -> float:

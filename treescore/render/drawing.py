@@ -13,10 +13,10 @@ full as fits, broken where little passes to the next.
 import html
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache, partial
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from treescore.core.wording import Figures, ends, one_line
 
@@ -401,8 +401,7 @@ def room_of(texts: Iterable[str], size: float = SMALL, weight: int = NORMAL, *, 
     return min(most, max((SLACK * width(one_line(text), size, weight) for text in texts), default=0.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """How a text is drawn.
 
     Attributes:

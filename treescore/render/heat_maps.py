@@ -6,9 +6,8 @@ has the row's system against the column's, whose names stand on the diagonal.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from treescore.core.wording import PERCENT, Figures, counted, figures_of, one_line, p_words
 from treescore.render import drawing as draw
@@ -25,8 +24,7 @@ OVERALL = "all parts"
 """Name of the row above the parts."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Matrix:
+class _Matrix(NamedTuple):
     """What is drawn, and where.
 
     Attributes:
@@ -239,8 +237,7 @@ _SWATCH = 16
 _ITEM_GAP = 20
 
 
-@dataclass(frozen=True, slots=True)
-class PairMap:
+class PairMap(NamedTuple):
     """Where everything stands.
 
     Attributes:

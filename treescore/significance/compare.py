@@ -112,7 +112,7 @@ def _question(
     )
     silent = questions.with_undefined_run(question)
     usable = [pair for pair in question.pairs if not (silent.intersection(pair) and questions.vary(question, *pair))]
-    return replace(question, pairs=usable)
+    return question._replace(pairs=usable)
 
 
 OverRuns = dict[tuple[int, int], law.RunsTest]
@@ -145,7 +145,7 @@ def _tests(question: Question, laws: Sequence[Test]) -> tuple[list[Test], list[d
         brackets = other_tests.recall_and_precision(question.terms, question.rows, pairs)
         extras = [{"compare_pl": each} if each else {} for each in brackets]
     spreads = zip(tests, laws, strict=True)
-    return [replace(test, se=of.se, df=of.df, units=of.units, sentences=of.sentences) for test, of in spreads], extras
+    return [test._replace(se=of.se, df=of.df, units=of.units, sentences=of.sentences) for test, of in spreads], extras
 
 
 def _with_parts(question: Question, tests: Sequence[Test], over_runs: OverRuns, sentences: Sample | None) -> list[Test]:
@@ -157,7 +157,7 @@ def _with_parts(question: Question, tests: Sequence[Test], over_runs: OverRuns, 
     pairs = [pair for pair in question.pairs if pair not in over_runs]
     found = law.by_law(Contributions(by_part(question.sample)), pairs, asked, sentences or question.sample)
     p_of = {pair: test.p for pair, test in zip(pairs, found, strict=True)}
-    return [replace(test, parts=p_of.get(pair)) for test, pair in zip(tests, question.pairs, strict=True)]
+    return [test._replace(parts=p_of.get(pair)) for test, pair in zip(tests, question.pairs, strict=True)]
 
 
 def _decided(question: Question, units: Contributions, laws: Sequence[Test], tests: Sequence[Test]) -> assembly.Answers:
@@ -289,4 +289,4 @@ def _picked(test: Test, submissions: int) -> Test:
         return test
     log_p = None if test.log_p is None else min(0.0, test.log_p + math.log(submissions))
     how = f"{test.how}; times {submissions} for the picking"
-    return replace(test, p=min(1.0, submissions * test.p), log_p=log_p, how=how, unselected=test.p)
+    return test._replace(p=min(1.0, submissions * test.p), log_p=log_p, how=how, unselected=test.p)

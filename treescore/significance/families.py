@@ -20,7 +20,8 @@ is counted over benchmarks alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -200,8 +201,7 @@ def across(
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
+class _Test(NamedTuple):
     """The test of one pair in one comparison, in the order of `names`."""
 
     names: _Pair
@@ -221,7 +221,7 @@ class _Test:
         difference = None if self.difference is None else -self.difference
         better = None if self.better is None else _OTHER[self.better]
         alternative = _TURNED.get(self.alternative, self.alternative)
-        return replace(self, names=names, alternative=alternative, difference=difference, better=better)
+        return self._replace(names=names, alternative=alternative, difference=difference, better=better)
 
     def one_sided(self, side: str) -> float:
         """Return a one-sided p of "this side is better" that is never too small."""

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -50,8 +49,7 @@ _AT_ZERO, _BEYOND = 1e-7, 1e-9
 """Share of D below which an end is 0, and to which one is set that a rounding error would bring to the wrong side."""
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(NamedTuple):
     """The test of one pair.
 
     Attributes:
@@ -156,7 +154,7 @@ def by_law(
         for row, index in enumerate(chosen):
             test, favour = spread_test(block, row, pairs[index], sentences or units.sample), favours[row]
             if asked.by_signs(test.units):
-                test = replace(test, by_signs=True)
+                test = test._replace(by_signs=True)
                 exact = _exact(units, pairs[index], block, row, favour, asked)
                 test = test if exact is None else _with_p(test, *exact, kind="exact")
                 rest += [row] if exact is None else []
@@ -168,9 +166,9 @@ def by_law(
             test = tests[chosen[row]]
             value = max(tail, asked.log_least(test.differing))
             if asked.shuffles:
-                test = _with_p(replace(test, shuffles=asked.shuffles), value, SHUFFLED, kind="monte-carlo")
+                test = _with_p(test._replace(shuffles=asked.shuffles), value, SHUFFLED, kind="monte-carlo")
             else:
-                test = _with_p(replace(test, error=min(1.0, 5.0 / test.units)), value, FORMULA, kind="saddlepoint")
+                test = _with_p(test._replace(error=min(1.0, 5.0 / test.units)), value, FORMULA, kind="saddlepoint")
             tests[chosen[row]] = test
     return tests
 
@@ -180,7 +178,7 @@ def _with_p(test: Test, log_p: float, how: str, *, kind: str) -> Test:
     p = max(SMALLEST, math.exp(log_p))
     if kind == "exact" and test.differing <= 2 * signs.LISTED:  # so many of 2^d swaps, without the logarithm's rounding
         p = round(p * 2.0**test.differing) / 2.0**test.differing
-    return replace(test, p=p, kind=kind, how=how, log_p=log_p)
+    return test._replace(p=p, kind=kind, how=how, log_p=log_p)
 
 
 def spread_test(block: Block, row: int, pair: tuple[int, int], sentences: Sample) -> Test:
@@ -202,9 +200,9 @@ def _least_se(size: float, df: float, sentences: int) -> float:
 def by_t(test: Test, difference: float, favour: float, asked: Asked) -> Test:
     """Test a pair by Student's t, whose favour is the difference as the alternative counts it."""
     if not test.sentences:
-        return _with_p(replace(test, se=None, df=None), 0.0, IDENTICAL, kind="exact")
+        return _with_p(test._replace(se=None, df=None), 0.0, IDENTICAL, kind="exact")
     if test.units < 2 and test.sentences > 1:
-        return replace(test, reason="shows no spread")
+        return test._replace(reason="shows no spread")
     log_least, log_p = (asked.sides - 1 - test.sentences) * LN2, 0.0
     if test.se is not None and test.df is not None:
         log_p = math.log(max(SMALLEST, asked.sides * float(special.stdtr(test.df, -favour / test.se))))
@@ -212,7 +210,7 @@ def by_t(test: Test, difference: float, favour: float, asked: Asked) -> Test:
         log_p = log_least
     if log_p < log_least:
         se = _least_se(abs(difference), test.df or 1.0, test.sentences)
-        log_p, test = log_least, replace(test, se=se) if math.isfinite(se) else replace(test, se=None, df=None)
+        log_p, test = log_least, test._replace(se=se) if math.isfinite(se) else test._replace(se=None, df=None)
     if test.units < 2 and test.difference is None:
         return _with_p(test, log_p, LISTED, kind="exact")  # one sentence has two swaps
     return _with_p(test, log_p, T, kind="t")
@@ -405,8 +403,7 @@ def margin_by_t(x: float, se: float, df: float) -> float:
     return float(special.stdtr(df, -x / se)) if se > 0 else float(x <= 0)
 
 
-@dataclass(frozen=True, slots=True)
-class RunsTest:
+class RunsTest(NamedTuple):
     """The test of one pair, and the terms of its formula.
 
     Attributes:
@@ -449,8 +446,8 @@ def by_runs(
             variance, weighed = sum(v for v, _ in terms), sum(v * v / df for v, df in terms if v)
             difference = float(of_runs[0].mean() - of_runs[1].mean())
             se, df = (math.sqrt(variance), variance**2 / weighed) if variance > 0 else (None, None)
-            test = replace(
-                spread_test(block, row, pairs[index], sentences or units.sample), se=se, df=df, difference=difference
+            test = spread_test(block, row, pairs[index], sentences or units.sample)._replace(
+                se=se, df=df, difference=difference
             )
             test = by_t(test, difference, asked.favour(units.sample.score, difference), asked)
             found.append(RunsTest(test, v_units, sum(v for v, _ in terms[1:])))

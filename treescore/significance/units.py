@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
 from typing import NamedTuple
@@ -226,7 +226,7 @@ def by_part(sample: Sample) -> Sample:
     A part with an undefined score counts as the worst value, as in the mean.
     """
     values = sample.part_values()
-    score = replace(sample.score, ratios=(Ratio({"score": 1}, {"parts": 1}),), join=None)
+    score = sample.score._replace(ratios=(Ratio({"score": 1}, {"parts": 1}),), join=None)
     return Sample(score, (values,), (np.ones_like(values),), None, 0)
 
 

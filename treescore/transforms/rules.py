@@ -11,7 +11,6 @@ that fits, in passes until none fits.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -36,16 +35,14 @@ _PARTS = re.compile(r"(?:\\.|[^|\\])+", re.DOTALL)
 _FORMS = "(X Y1 Y2^ Y3), (X^ Y1 Y2) or X^"
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(NamedTuple):
     """One symbol of a rule: the labels it takes, and how many children it stands for."""
 
     labels: tuple[str, ...]
     times: int = ONE
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One rule: X, its children, and for DROP_CHILD which of them loses its bracket (from 0)."""
 
     form: int
@@ -54,8 +51,7 @@ class Rule:
     caret: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class _Symbol:
+class _Symbol(NamedTuple):
     text: str
     line: int
     column: int

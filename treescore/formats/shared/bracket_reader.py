@@ -305,8 +305,7 @@ def _sentences(
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """A text in columns: m nodes, w words, n sentences, s strings.
 
     Attributes:

@@ -274,7 +274,7 @@ class RowsFormat(Format):
 
     blank_line_between = True
     memory = 40
-    params: ClassVar[Mapping[str, Param]] = {"unreadable": replace(UNREADABLE, doc=_WHAT)}
+    params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE._replace(doc=_WHAT)}
 
 
 OF_BYTES = ("invalid-utf8", "nul-character")

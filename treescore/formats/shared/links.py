@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice, pairwise, starmap
 from typing import ClassVar, NamedTuple
@@ -130,8 +129,7 @@ def base_param(usual: int) -> Param:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(NamedTuple):
     """The tokens of a piece of a text in order, t of them.
 
     Attributes:

@@ -5,8 +5,8 @@ otherwise than they were read.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -146,8 +146,7 @@ _KINDS = ("P", "S")
 _SURE = _KINDS[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """A system's links compared with gold's over n sentence pairs: which links are right.
 
     Attributes:

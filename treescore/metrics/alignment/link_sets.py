@@ -291,8 +291,7 @@ def _ascend(values: IntArray | Int32Array) -> bool:
     return bool((values[1:] >= values[:-1]).all())
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """Another way to read a system's indices.
 
     Attributes:
@@ -306,7 +305,7 @@ class Reading:
     @property
     def inverse(self) -> Reading:
         """The reading of gold under which it fits the output as it is."""
-        return replace(self, shift=-self.shift)
+        return self._replace(shift=-self.shift)
 
     def has_form(self, read: LinkForm) -> bool:
         """Tell whether a format has this reading of a text."""

@@ -402,8 +402,7 @@ EXAMPLES = 3
 """Number of examples of each configuration, the worst first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Regularity:
+class Regularity(NamedTuple):
     """When a configuration is regular enough to be reported.
 
     Attributes:

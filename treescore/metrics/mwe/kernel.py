@@ -68,8 +68,7 @@ def places_of(treebank: ExpressionTreebank) -> IntArray:
     return words + np.searchsorted(np.sort(treebank.empty_after), words, "right")
 
 
-@dataclass(frozen=True, slots=True)
-class Distinct:
+class Distinct(NamedTuple):
     """The distinct sets of a side, each once in its group.
 
     Attributes:

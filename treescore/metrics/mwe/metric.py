@@ -5,7 +5,6 @@ that are not the same on both sides, slices their subsets; the report is that of
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
@@ -33,8 +32,7 @@ _UNKNOWN = -1
 """Number of a string that no expression of the training text has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Training:
+class Training(NamedTuple):
     """The expressions of a training text.
 
     Attributes:

@@ -1,7 +1,6 @@
 """Count names and scores of `parseval`: over spans, and (`GAP_...`) over constituents that may have gaps."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -168,7 +167,7 @@ def _gap_scores(prefix: str, suffix: str, complete: str, among: str) -> list[Sco
             join=lambda ratios: np.asarray(ratios[0] * ratios[1], np.float64),
             undefined="the output has no function tags",
         ),
-        replace(share("coverage", _COVERED, "valid", "sentences", _NO_SENTENCES), one_sided=True),
+        share("coverage", _COVERED, "valid", "sentences", _NO_SENTENCES)._replace(one_sided=True),
     ]
 
 

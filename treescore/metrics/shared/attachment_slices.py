@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -89,8 +90,7 @@ SELF = "self"
 """The metric that uses each grouping's own metric."""
 
 
-@dataclass(frozen=True, slots=True)
-class WordFacts:
+class WordFacts(NamedTuple):
     """Facts about each of w words, bool (w,) each.
 
     Attributes:
@@ -139,16 +139,14 @@ BEFORE, AFTER = (int(np.iinfo(np.int64).min) + place for place in (0, 1))
 """Keys of the places before the first and after the last word of a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attributes:
+class Attributes(NamedTuple):
     """Names of groupings, applied to the word `offset` places to the right (negative: to the left)."""
 
     names: tuple[str, ...]
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class ComplexGrouping:
+class ComplexGrouping(NamedTuple):
     """Groups words by all attributes together; places outside the sentence have keys of their own."""
 
     parts: tuple[Attributes, ...]

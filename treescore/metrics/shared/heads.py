@@ -1,6 +1,6 @@
 """Check heads as trees: depths, cycles and roots, without recursion."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ UNREACHED = -1
 """Depth of a word whose chain of heads does not reach the root."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """The shape of n sentences of w words: what is a tree and what is not.
 
     Attributes:
@@ -51,8 +50,7 @@ def shape_of(heads: IntArray, word_offsets: IntArray) -> Shape:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
+class Allowed(NamedTuple):
     """What sentences need not have to be scored as trees.
 
     Attributes:
