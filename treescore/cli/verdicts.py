@@ -132,9 +132,7 @@ def _inside(value: Any, path: Sequence[str]) -> Any:
 
 def _entry(entry: Any) -> tuple[str, str]:
     """Return key and name of a metric entry."""
-    if isinstance(entry, str):
-        return entry, entry
-    return entry.get("key") or entry["name"], entry["name"]
+    return (entry, entry) if isinstance(entry, str) else (entry.get("key") or entry["name"], entry["name"])
 
 
 def _rank(client: Client, slug: str, submission: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -40,9 +40,7 @@ def _check_read(treebank: trees.Treebank, cap: int) -> None:
 
 def as_read(outcome: registry.Outcome, seen: Any, system: Any) -> registry.Outcome:
     """Return the outcome of an output that a metric has `seen` with marks of the whole output."""
-    if seen is system:
-        return outcome
-    return replace(outcome, marks=lambda: marks_of_all(outcome.marks(), system))
+    return outcome if seen is system else replace(outcome, marks=lambda: marks_of_all(outcome.marks(), system))
 
 
 def lost_sentences(system: trees.Treebank) -> str:

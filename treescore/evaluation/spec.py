@@ -232,9 +232,7 @@ def _steps(problems: ProblemList, items: Sequence[Json], pointer: str) -> list[S
 
 
 def _named(value: Json) -> tuple[str, Mapping[str, Json]]:
-    if isinstance(value, str):
-        return value, {}
-    return value["name"], value.get("params", {})
+    return (value, {}) if isinstance(value, str) else (value["name"], value.get("params", {}))
 
 
 def _collect(problems: ProblemList, pointer: str, make: Any) -> Any:
@@ -339,6 +337,4 @@ def _certainty(strength: float) -> str:
 
 
 def _usual(format_: type[registry.Format]) -> Sequence[Scored]:
-    if not format_.usual_metric:
-        return ()
-    return [Scored(format_.usual_metric, "The usual metric of this format.")]
+    return () if not format_.usual_metric else [Scored(format_.usual_metric, "The usual metric of this format.")]

@@ -366,9 +366,7 @@ class _Line:
         self._refuse(not form or set(form) & _SPACE_SIGNS or _unescaped(written) != form, f"the word {form!r}")
         leaf = f"{word - self._tree.words.start}={written}"
         tag, function = int(treebank.tags[word]), int(treebank.word_functions[word])
-        if tag == NO_TAG:
-            return leaf
-        return f"({self._label(tag, function)} {leaf})"
+        return leaf if tag == NO_TAG else f"({self._label(tag, function)} {leaf})"
 
     def _label(self, number: int, function: int) -> str:
         parts = self._strings[number], self._strings[function]

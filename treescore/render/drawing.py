@@ -524,9 +524,7 @@ def shade_of(value: float, best: float, by: ShadeBy = BY_GAP) -> str:
 
 def shade_of_p(p: float | None) -> str | None:
     """Return the class of a cell by its p; None where it has no shade."""
-    if p is None:
-        return None
-    return next((f"d{step}" for step, most in enumerate(P_STEPS) if p <= most), None)
+    return None if p is None else next((f"d{step}" for step, most in enumerate(P_STEPS) if p <= most), None)
 
 
 MISSING = "–"
@@ -564,6 +562,4 @@ def interval_words(low: float | None, high: float | None, figures: Figures, *, s
 
 def ranks_words(ranks: Sequence[int] | None) -> str:
     """Return which ranks the tests leave open; empty where they leave one."""
-    if not ranks or ranks[0] == ranks[1]:
-        return ""
-    return f"{ranks[0]}–{ranks[1]}"
+    return "" if not ranks or ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"

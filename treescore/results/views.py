@@ -249,9 +249,7 @@ def _cell(value: Json, unit: Unit, *, share: bool) -> str:
         return UNDEFINED if share else ""
     if isinstance(value, float):
         return figures_of(unit, share=True).value(value) if share else f"{value:.4f}"
-    if isinstance(value, (list, tuple)):
-        return " ".join(map(str, value))
-    return str(value)
+    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -138,9 +138,7 @@ class Question(NamedTuple):
 
     def sentences(self) -> Sample | None:
         """Return the terms by sentence, where sentences are not the units."""
-        if self.unit in ("sentence", "token"):
-            return None
-        return self.terms.by_sentence(self.candidates, self.rows)
+        return None if self.unit in ("sentence", "token") else self.terms.by_sentence(self.candidates, self.rows)
 
     @property
     def unit(self) -> str:

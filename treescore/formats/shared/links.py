@@ -452,9 +452,7 @@ def _parsed(tokens: Tokens, limits: texts.Limits, problems: ProblemList) -> Int3
             fault, index = faults[token], tokens.strings.index(token)
             problems.add(tokens.problem(index, fault.code, f"{quoted(token)} {fault.what}. {_FORM}"), times - 1)
         problems.total += sum(islice(faulty.values(), problems.cap, None))
-    if problems.total:
-        return None
-    return np.array([link_of[token] for token in tokens.strings], np.int32).reshape(-1, 3)
+    return None if problems.total else np.array([link_of[token] for token in tokens.strings], np.int32).reshape(-1, 3)
 
 
 def is_number(field: bytes) -> bool:

@@ -224,6 +224,4 @@ def with_null(links: link_sets.Links, choice: Json, lengths: IntArray | None) ->
     """Apply the parameter `null_links`."""
     if choice == "drop":
         return link_sets.without_null(links)
-    if choice == "complete" and lengths is not None:
-        return link_sets.completed(links, lengths)
-    return links
+    return link_sets.completed(links, lengths) if choice == "complete" and lengths is not None else links

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, paired_rows, sums_by
 from treescore.core.columns import ranges_of
 from treescore.core.registry import ERROR, OK, SKIP, StatusArray
-from treescore.core.structure import NONE, gather, structure_of
+from treescore.core.structure import NONE, crossing_spans, gather, structure_of
 from treescore.core.trees import ConstituentTreebank, Vocabulary
 from treescore.formats.shared.bracket_reader import UnbalancedLine
 from treescore.metrics.parseval.choices import Choices
@@ -484,34 +484,18 @@ def _paired_alike(gold: _Brackets, system: _Brackets, equal: Equal) -> IntArray:
 def _crossing(gold: _Brackets, system: _Brackets, words: IntArray) -> BoolArray:
     """Tell of each of the system's brackets whether it crosses one of gold's: they overlap, neither inside the other.
 
-    One does that begins inside it and ends behind it, or begins before it and ends inside it. The furthest end of those
-    that begin within some words, and the first begin of those that end there, are found for all runs of 1, 2, 4 ...
-    words; two runs cover what is inside a bracket.
-
     Args:
         gold: gold's brackets.
         system: the system's.
         words: of each sentence, int64 (n,).
     """
     offsets = offsets_of(words + 1)
-    reach, begin = np.full(offsets[-1], -1, np.int64), np.full(offsets[-1], _LAST, np.int64)
     spans = gold.where(gold.ends > gold.starts)
-    places = offsets[spans.sentences]
-    np.maximum.at(reach, places + spans.starts, spans.ends)
-    np.minimum.at(begin, places + spans.ends, spans.starts)
+    others = offsets[spans.sentences][:, None] + np.stack([spans.starts, spans.ends], axis=1)
     crosses = np.zeros(len(system.starts), np.bool_)
-    inside = system.ends - system.starts - 1
-    first = offsets[system.sentences] + system.starts + 1
-    width = 1
-    while len(left := np.flatnonzero(inside >= width)):
-        now = left[inside[left] < 2 * width]
-        low, high = first[now], first[now] + inside[now] - width
-        crosses[now] = (np.maximum(reach[low], reach[high]) > system.ends[now]) | (
-            np.minimum(begin[low], begin[high]) < system.starts[now]
-        )
-        reach = np.maximum(reach[:-width], reach[width:])
-        begin = np.minimum(begin[:-width], begin[width:])
-        width *= 2
+    wide = np.flatnonzero(system.ends - system.starts > 1)
+    places = offsets[system.sentences[wide]]
+    crosses[wide] = crossing_spans(places + system.starts[wide], places + system.ends[wide], others)
     return crosses
 
 

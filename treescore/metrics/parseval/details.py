@@ -318,12 +318,20 @@ def span_marks(choices: Choices, gold: ConstituentTreebank, system: ConstituentT
     sides = [_marked_nodes(each, tables, labelled=choices.labelled) for each in (gold, system)]
     comparable = compared & (sides[0][2] == sides[1][2])
     comparable[[*gold.sentences.unreadable, *system.sentences.unreadable]] = False
-    states = [np.zeros(len(counted), np.int64) for _, counted, _ in sides]
     left = [np.flatnonzero(counted & comparable[nodes[0]]) for nodes, counted, _ in sides]
+    return paired_marks([nodes for nodes, _, _ in sides], left)
+
+
+def paired_marks(sides: Sequence[Sequence[IntArray]], left: list[IntArray]) -> Marks:
+    """Return the marks of the constituents of gold and of an output, compared as multisets.
+
+    Args:
+        sides: of each side's constituents three columns that name the span, and the label, each int64 (k,).
+        left: those of each side that are compared.
+    """
+    states = [np.zeros(len(nodes[0]), np.int64) for nodes in sides]
     for size, state in ((4, MarkState.RIGHT), (3, MarkState.LABEL)):
-        golds, systems = (
-            [column[rows] for column in nodes[:size]] for (nodes, _, _), rows in zip(sides, left, strict=True)
-        )
+        golds, systems = ([column[rows] for column in nodes[:size]] for nodes, rows in zip(sides, left, strict=True))
         for number, paired in enumerate(paired_rows(golds, systems)):
             states[number][left[number][paired]] = state
             left[number] = np.delete(left[number], paired)
