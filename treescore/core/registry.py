@@ -251,13 +251,8 @@ class Component(ABC):
     @classmethod
     def catalogue(cls) -> dict[str, Json]:
         """Return the entry of `GET /v1/scorers`."""
-        return {
-            "name": cls.name,
-            "doc": cls.doc,
-            "source": cls.source,
-            "version": cls.version,
-            "params": schema_of(cls.params),
-        }
+        own = {name: getattr(cls, name) for name in ("name", "doc", "source", "version")}
+        return {**own, "params": schema_of(cls.params)}
 
 
 class Format(Component):

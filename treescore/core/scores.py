@@ -144,14 +144,9 @@ def ratio_score(
     one_sided: bool = False,
 ) -> Score:
     """Make a score of one ratio; a plain count name stands for that count with weight 1."""
+    ratios = (Ratio(_weights(numerator), _weights(denominator), one_minus=one_minus),)
     return Score(
-        name=name,
-        doc=doc,
-        ratios=(Ratio(_weights(numerator), _weights(denominator), one_minus=one_minus),),
-        higher_is_better=higher_is_better,
-        high=high,
-        undefined=undefined,
-        one_sided=one_sided,
+        name, doc, ratios, higher_is_better=higher_is_better, high=high, undefined=undefined, one_sided=one_sided
     )
 
 

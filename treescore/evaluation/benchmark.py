@@ -303,16 +303,9 @@ def subject_of(document: Mapping[str, Json]) -> tuple[Spec, Subject]:
         {"format": question["format"], "transforms": question["transforms"], "metrics": [question["metric"]]}
     )
     entry, score = find_score(spec, document["score"])
-    return spec, Subject(
-        address=document["score"],
-        entry=entry,
-        score=score,
-        settings=Settings(**document["settings"]),
-        part=document["part"],
-        parts=[(part["name"], part["sentences"]) for part in question["parts"]],
-        gold_digest=document["gold_digest"],
-        selection=document["selection"],
-    )
+    parts = [(part["name"], part["sentences"]) for part in question["parts"]]
+    kept = {name: document[name] for name in ("part", "gold_digest", "selection")}
+    return spec, Subject(document["score"], entry, score, Settings(**document["settings"]), parts=parts, **kept)
 
 
 LEVEL = 0.95

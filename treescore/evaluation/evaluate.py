@@ -168,12 +168,8 @@ def _not_in_gold(system: trees.DiscontinuousTreebank | trees.SemanticTreebank, u
 
 def _missing(index: int, name: str | None, total: int, advice: str) -> Problem:
     found = f"The output lacks {wording.counted(total, 'sentence')} of gold"
-    return Problem(
-        "sentence-missing",
-        f"{found}. {advice}",
-        sentence=index + 1,
-        gold_detail=f"{found}, the first is {name}. {advice}",
-    )
+    gold_detail = f"{found}, the first is {name}. {advice}"
+    return Problem("sentence-missing", f"{found}. {advice}", sentence=index + 1, gold_detail=gold_detail)
 
 
 MAX_VALUES = 200

@@ -361,13 +361,8 @@ def compare_outcomes(
             charge_errors(compared, charged, left, percent=score.is_share)
             compared["notes"] = notes(compared)
         compared["signature"] = {**compared["signature"], **docs.asked_document(entry, evaluation.spec.format, formats)}
-        compared["command"] = docs.comparison_command(
-            entry,
-            evaluation.spec.format,
-            formats,
-            {**significance, "scores": [address]},
-            items=evaluation.items != ItemInfo(),
-        )
+        asked, has_items = {**significance, "scores": [address]}, evaluation.items != ItemInfo()
+        compared["command"] = docs.comparison_command(entry, evaluation.spec.format, formats, asked, items=has_items)
         documents.append(compared)
     return documents
 

@@ -144,13 +144,8 @@ def parse_items(value: Mapping[str, Json] | None) -> registry.ItemInfo:
     lengths = counted if value.get("lengths") is None else [(int(a), int(b)) for a, b in value["lengths"]]
     if counted is not None and lengths != counted:
         raise InputError(_words_mismatch(lengths or [], counted))
-    return registry.ItemInfo(
-        attributes=value.get("attributes", {}),
-        blocks=value.get("blocks"),
-        seconds=value.get("seconds", {}),
-        lengths=lengths,
-        words=words,
-    )
+    given = {name: value[name] for name in ("attributes", "blocks", "seconds") if name in value}
+    return registry.ItemInfo(**given, lengths=lengths, words=words)
 
 
 def _words_mismatch(lengths: Sequence[tuple[int, int]], counted: Sequence[tuple[int, int]]) -> Problem:

@@ -256,16 +256,8 @@ class Conformance(Metric):
         if len(warnings) > 1 and self.values["categories"] is None:
             warnings = []  # brackets of other labels over the same words are equal here
         report = KeyReport(gold, links, key, usable, matches, self.values["limit"])
-        return Outcome(
-            rows=rows,
-            status=check.status,
-            unanswered=check.unanswered,
-            problems=check.problems,
-            warnings=warnings,
-            details=report.items,
-            slices=report.slices,
-            extra=report.tables,
-        )
+        tables: dict[str, Any] = {"details": report.items, "slices": report.slices, "extra": report.tables}
+        return Outcome(rows=rows, **check._asdict(), warnings=warnings, **tables)
 
     def errors_of(self, item: Mapping[str, Json], gold: ConstituentTreebank) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - other metrics need it
         """Return the key constituents that the system lacks: `crossed` where one of its constituents crosses them."""

@@ -374,10 +374,7 @@ def _only(gold: DependencyTreebank, sentences: IntArray, words: IntArray) -> Dep
         DependencyTreebank.of_columns(
             gold.vocabulary,
             offsets_of(np.diff(gold.word_offsets)[sentences]),
-            forms=gold.forms[words],
-            heads=gold.heads[words],
-            deprels=gold.deprels[words],
-            lines=gold.lines[words],
+            **{name: getattr(gold, name)[words] for name in ("forms", "heads", "deprels", "lines")},
         ),
         mwt_starts=new_index[gold.mwt_starts[tokens]],
         mwt_ends=new_index[gold.mwt_ends[tokens]],
@@ -396,13 +393,9 @@ def _side(treebank: DependencyTreebank, labels: Mapping[int, int], counted_at: I
     owners = owners_of(treebank.word_offsets)
     heads = _heads(treebank)
     inside = (heads > 0) & (heads <= np.diff(treebank.word_offsets)[owners])
-    return Side(
-        treebank=treebank,
-        owners=counted_at,
-        dependencies=np.asarray(heads != 0, np.bool_),
-        heads=np.where(inside, treebank.word_offsets[:-1][owners] + heads - 1, NO_WORD),
-        labels=treebank.vocabulary.map(treebank.deprels, dict(labels)),
-    )
+    above = np.where(inside, treebank.word_offsets[:-1][owners] + heads - 1, NO_WORD)
+    relations = treebank.vocabulary.map(treebank.deprels, dict(labels))
+    return Side(treebank, counted_at, np.asarray(heads != 0, np.bool_), above, relations)
 
 
 def _right(key: Side, answer: Side, partners: IntArray, *, labelled: bool) -> BoolArray:

@@ -277,13 +277,9 @@ class _Reader:
         for node, sentence in enumerate(treebank.empty_sentences.tolist()):
             number = self._strings[treebank.empty_ids[node]]
             if self._empty[sentence].setdefault(number, node) != node:
-                self._add(
-                    int(treebank.empty_lines[node]),
-                    sentence,
-                    "enhanced-duplicate-empty-node",
-                    f"Two empty nodes of the sentence have the ID {number}. Number them differently.",
-                    column=1,
-                )
+                line = int(treebank.empty_lines[node])
+                detail = f"Two empty nodes of the sentence have the ID {number}. Number them differently."
+                self._add(line, sentence, "enhanced-duplicate-empty-node", detail, column=1)
 
     def arcs(self) -> Arcs:
         direct, left = self._direct()
@@ -354,12 +350,8 @@ class _Reader:
         edges = self._parsed[number]
         if edges is None:
             field = short(self._strings[number])
-            self._add(
-                line,
-                sentence,
-                "enhanced-bad-deps",
-                f"DEPS is {field!r}. Write head:relation pairs separated by |, as 4:nsubj|6:nsubj, or _.",
-            )
+            detail = f"DEPS is {field!r}. Write head:relation pairs separated by |, as 4:nsubj|6:nsubj, or _."
+            self._add(line, sentence, "enhanced-bad-deps", detail)
             return []
         return edges
 

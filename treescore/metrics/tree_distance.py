@@ -260,9 +260,7 @@ class TreeDistance(registry.Metric):
         rows = np.stack([np.asarray(column, np.int64) for column in columns], axis=1)
         return registry.Outcome(
             rows=rows,
-            status=check.status,
-            unanswered=check.unanswered,
-            problems=check.problems,
+            **check._asdict(),
             warnings=root_warnings(gold, system, (), category_of),  # roots are always compared
             details=lambda start, stop: Records(
                 {"edits": Numbers(distance[start:stop]), "nodes": Numbers(nodes[start:stop])}

@@ -443,11 +443,8 @@ def branches_of(branches: Sequence[Branch], words: int) -> BranchTree:
         for number in kept
     ]
     parents = [branches[number].parent for number in kept]
-    return BranchTree(
-        tuple(nodes),
-        tuple(-1 if parent is None else places.get(parent, -1) for parent in parents),
-        tuple(places.get(anchor, -1) for anchor in anchors),
-    )
+    above = tuple(-1 if parent is None else places.get(parent, -1) for parent in parents)
+    return BranchTree(tuple(nodes), above, tuple(places.get(anchor, -1) for anchor in anchors))
 
 
 def masks_of(branches: Sequence[Branch], words: int) -> list[int]:

@@ -157,15 +157,9 @@ def cross_table(document: Document, shares: Container[str] = (), decimals: int |
         row, column = row_of[pair["a"]], row_of[pair["b"]]
         low, high = bounds(shown_interval(pair))
         tested = pair.get("difference_tested")
-        cell = Cell(
-            pair["difference"] if tested is None else tested,
-            low,
-            high,
-            pair["p_adjusted"],
-            bool(pair["significant"]),
-            _SIDE[pair["better"]],
-            pair.get("p_parts"),
-        )
+        difference = pair["difference"] if tested is None else tested
+        p, significant, winner = pair["p_adjusted"], bool(pair["significant"]), _SIDE[pair["better"]]
+        cell = Cell(difference, low, high, p, significant, winner, pair.get("p_parts"))
         if row > column:
             row, column, cell = column, row, turned(cell)
         cells[row, column] = cell

@@ -296,15 +296,8 @@ class _DependenciesPicture(shapes.SentencePicture):
         if arc.piece.kind in {layout.IN, layout.OUT}:
             at_left = arc.left <= 0.0 and arc.piece.low < 0
             x, anchor = (shapes.EDGE, START) if at_left else (arc.right - shapes.EDGE, END)
-            self._text(
-                x,
-                y - 4,
-                arc.piece.others,
-                anchor,
-                size=shapes.SMALL_SIZE,
-                class_=f"cont {style.classes}",
-                fill=style.ink,
-            )
+            class_ = f"cont {style.classes}"
+            self._text(x, y - 4, arc.piece.others, anchor, size=shapes.SMALL_SIZE, class_=class_, fill=style.ink)
 
     def _words(self, line: layout.DependencyLine, base: float) -> None:
         """Draw the words of a line with their numbers, and hairlines between those of two rows."""

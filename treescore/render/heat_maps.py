@@ -178,11 +178,8 @@ def key_of(by: draw.ShadeBy = draw.BY_GAP) -> list[tuple[str, str]]:
         between = [f"{low}–{high}" for low, high in pairwise(steps)]
         words = ["0", f"< {steps[0]}", *between, f"≥ {steps[-1]}"]
         return [(f"d{step}", each) for step, each in enumerate(words)]
-    words = [
-        f"< {draw.SCORE_STEPS[0]:g}",
-        *(f"{step:g}" for step in draw.SCORE_STEPS[:-1]),
-        f"≥ {draw.SCORE_STEPS[-1]:g}",
-    ]
+    least, *_, most = draw.SCORE_STEPS
+    words = [f"< {least:g}", *(f"{step:g}" for step in draw.SCORE_STEPS[:-1]), f"≥ {most:g}"]
     return [(f"a{step}", each) for step, each in enumerate(words)]
 
 

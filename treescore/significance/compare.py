@@ -100,16 +100,8 @@ def _question(
     sample = terms.sample(candidates, rows)
     values = sample.values()
     defined = {index for index in range(len(candidates)) if math.isfinite(values[index])}
-    question = Question(
-        score_name=score_name,
-        settings=settings,
-        terms=terms,
-        candidates=candidates,
-        rows=rows,
-        sample=sample,
-        values=values,
-        pairs=[pair for pair in questions.asked_pairs(candidates, settings) if defined.issuperset(pair)],
-    )
+    pairs = [pair for pair in questions.asked_pairs(candidates, settings) if defined.issuperset(pair)]
+    question = Question(score_name, settings, terms, candidates, rows, sample, values, pairs)
     silent = questions.with_undefined_run(question)
     usable = [pair for pair in question.pairs if not (silent.intersection(pair) and questions.vary(question, *pair))]
     return question._replace(pairs=usable)

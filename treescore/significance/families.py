@@ -257,16 +257,9 @@ _ASKED = {"greater": "a", "less": "b"}
 def _tests_across(compared: Compared) -> Iterator[_Test]:
     document = compared.document
     for pair in document["pairs"]:
-        yield _Test(
-            (pair["a"], pair["b"]),
-            document["score"],
-            compared.about,
-            document["alternative"],
-            pair["difference"],
-            pair["better"],
-            pair["p"],
-            pair["p"] == 1.0 and pair.get("p_unselected") is not None,
-        )
+        score, alternative, clipped = document["score"], document["alternative"], pair.get("p_unselected") is not None
+        tested, p = (pair["difference"], pair["better"]), pair["p"]
+        yield _Test((pair["a"], pair["b"]), score, compared.about, alternative, *tested, p, p == 1.0 and clipped)
 
 
 def _sides(

@@ -66,11 +66,8 @@ class DropTraces(Transform):
             first_words = _first_words_of_emptied(treebank, deleted)
             deleted = deleted & ~first_words
             # What holds the place of an emptied phrase is a word without form and tag: no constituent of its own.
-            treebank = replace(
-                treebank,
-                words=np.where(first_words, 0, treebank.words),
-                tags=np.where(first_words, NO_TAG, treebank.tags),
-            )
+            words = np.where(first_words, 0, treebank.words)
+            treebank = replace(treebank, words=words, tags=np.where(first_words, NO_TAG, treebank.tags))
         return without_words(treebank, deleted)
 
 
@@ -328,9 +325,7 @@ def without_nodes(treebank: ConstituentTreebank, deleted: BoolArray) -> Constitu
     owners = owners_of(treebank.node_offsets)
     return replace(
         treebank,
-        labels=treebank.labels[kept],
-        starts=treebank.starts[kept],
-        ends=treebank.ends[kept],
+        **{name: getattr(treebank, name)[kept] for name in ("labels", "starts", "ends")},
         node_offsets=offsets_of(sums_by(owners[kept], len(treebank))),
         sentences=_renumbered(treebank.sentences),
     )

@@ -306,17 +306,9 @@ def alignments_of(
 ) -> Alignments:
     """Return the alignments of links that are sorted (`sorted_links`)."""
     bounds = np.arange(len(pair_ids) + 1, dtype=np.int32)
-    return Alignments(
-        source=links.source,
-        target=links.target,
-        sure=links.sure,
-        offsets=np.searchsorted(links.pairs, bounds).astype(np.int64),
-        pair_ids=pair_ids,
-        lines=links.lines,
-        columns=links.columns,
-        sentences=sentences,
-        form=form,
-    )
+    offsets = np.searchsorted(links.pairs, bounds).astype(np.int64)
+    known = {name: getattr(links, name) for name in ("source", "target", "sure", "lines", "columns")}
+    return Alignments(**known, offsets=offsets, pair_ids=pair_ids, sentences=sentences, form=form)
 
 
 def form_of(name: str, values: Mapping[str, Json], usual_base: int, options: str = "") -> LinkForm:

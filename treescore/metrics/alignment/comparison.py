@@ -357,11 +357,8 @@ def misread_warning(
         whose += "" if right is None else f", because gold counts them from {right.base}"
     advice = "" if right is None else f" If so, state it in the format of {owner}: {right.words}. {IN_A_BENCHMARK}"
     detail = f"{whose}: under this reading its links fit gold far better. It was scored as it is.{advice}"
-    return Problem(
-        "alignment-suspicious-indices",
-        detail,
-        gold_detail=f"{detail} AER over links between words falls from {fall[0]:.4f} to {fall[1]:.4f}.",
-    )
+    gold_detail = f"{detail} AER over links between words falls from {fall[0]:.4f} to {fall[1]:.4f}."
+    return Problem("alignment-suspicious-indices", detail, gold_detail=gold_detail)
 
 
 def _aer_of(rows: IntArray) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -204,16 +204,8 @@ class LeafAncestor(registry.Metric):
         result = kernel.word_scores(*chains, usable, costs)
         rows = self._rows(gold, check, result.scores)
         scored = _Scored(gold, system, *chains, result.scores, result.lineages, self._regularity)
-        return registry.Outcome(
-            rows=rows,
-            status=check.status,
-            unanswered=check.unanswered,
-            problems=check.problems,
-            warnings=warnings,
-            details=scored.items,
-            slices=scored.slices,
-            extra=scored.diagnosis,
-        )
+        tables: dict[str, Any] = {"details": scored.items, "slices": scored.slices, "extra": scored.diagnosis}
+        return registry.Outcome(rows=rows, **check._asdict(), warnings=warnings, **tables)
 
     def absent(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> FloatArray:  # noqa: ARG002 - other metrics need them
         """Count every word of gold with score 0; no lineage needs to be compared for that."""

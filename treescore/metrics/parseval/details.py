@@ -206,13 +206,8 @@ class ComparedTreebanks:
         offsets = self._collected.offsets[side, start : stop + 1]
         starts, ends, labels, matched = self._collected[side][:, offsets[0] : offsets[-1]]
         begin = self.choices.first_word
-        rows = columns.Rows(
-            [
-                columns.strings_of(labels, self.gold.vocabulary),
-                columns.Numbers(starts + begin),
-                columns.Numbers(ends + begin),
-            ]
-        )
+        names, spans = columns.strings_of(labels, self.gold.vocabulary), (starts + begin, ends + begin)
+        rows = columns.Rows([names, *map(columns.Numbers, spans)])
         return columns.Lists(offsets - offsets[0], rows), np.asarray(matched > 0, np.bool_)
 
     @cached_property

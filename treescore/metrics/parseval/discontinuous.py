@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, joint_keys, offsets_of, owners_of, paired_rows, sums_by
-from treescore.core.columns import Column, Lists, Numbers, Records, Rows, ranges_of, strings_of
+from treescore.core.columns import Lists, Numbers, Records, Rows, ranges_of, strings_of
 from treescore.core.discontinuity import Spans, extents_of, same_yields
 from treescore.core.registry import ERROR, OK, SKIP, StatusArray
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Vocabulary
@@ -206,13 +206,9 @@ class Comparison:
         """Return brackets as lists of label, first word, the word after the last one, and number of words."""
         rows = slice(*np.searchsorted(side.sentences, [start, stop]).tolist())
         offsets = offsets_of(sums_by(side.sentences[rows] - start, stop - start))
-        columns: list[Column] = [
-            strings_of(side.labels[rows], self.gold.vocabulary),
-            Numbers(side.firsts[rows]),
-            Numbers(side.lasts[rows] + 1),
-            Numbers(side.sizes[rows]),
-        ]
-        return Lists(offsets, Rows(columns)), side.partners[rows] != UNMATCHED
+        numbers = map(Numbers, (side.firsts[rows], side.lasts[rows] + 1, side.sizes[rows]))
+        columns = Rows([strings_of(side.labels[rows], self.gold.vocabulary), *numbers])
+        return Lists(offsets, columns), side.partners[rows] != UNMATCHED
 
 
 def _first_of_each(columns: Sequence[IntArray]) -> BoolArray:

@@ -122,11 +122,9 @@ def _unreadable(gold: Trees, system: Trees, index: int) -> Problem | None:
     unreadable = system.sentences.unreadable.get(index)
     if unreadable is not None or index not in gold.sentences.unreadable:
         return unreadable
+    gold_detail = f"Gold cannot be read: {gold.sentences.unreadable[index].detail}"
     return Problem(
-        "gold-unreadable",
-        "Gold cannot be read in this sentence.",
-        sentence=index + 1,
-        gold_detail=f"Gold cannot be read: {gold.sentences.unreadable[index].detail}",
+        "gold-unreadable", "Gold cannot be read in this sentence.", sentence=index + 1, gold_detail=gold_detail
     )
 
 

@@ -90,12 +90,10 @@ def without_words(tree: DiscontinuousTreebank, kept: BoolArray) -> Discontinuous
     before = np.append(0, np.cumsum(kept))
     return replace(
         tree,
-        words=tree.words[kept],
-        tags=tree.tags[kept],
-        word_functions=tree.word_functions[kept],
-        lemmas=tree.lemmas[kept],
-        morphs=tree.morphs[kept],
-        anchors=tree.anchors[kept],
+        **{
+            name: getattr(tree, name)[kept]
+            for name in ("words", "tags", "word_functions", "lemmas", "morphs", "anchors")
+        },
         word_offsets=before[tree.word_offsets],
     )
 

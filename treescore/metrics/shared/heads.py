@@ -41,13 +41,8 @@ def shape_of(heads: IntArray, word_offsets: IntArray) -> Shape:
     """Analyse heads (w,) of sentences `word_offsets` (n + 1,), in time n log n in the words of the deepest tree."""
     owners = owners_of(word_offsets)
     depths, cycles = _depths(heads, word_offsets, owners)
-    return Shape(
-        owners=owners,
-        depths=depths,
-        outside=(heads < 0) | (heads > np.diff(word_offsets)[owners]),
-        roots=sums_by(owners[heads == 0], len(word_offsets) - 1),
-        cycles=cycles,
-    )
+    outside = (heads < 0) | (heads > np.diff(word_offsets)[owners])
+    return Shape(owners, depths, outside, sums_by(owners[heads == 0], len(word_offsets) - 1), cycles)
 
 
 class Allowed(NamedTuple):
