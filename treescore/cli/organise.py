@@ -116,8 +116,7 @@ def organise() -> None:
 def _as_json(document: Document) -> Answer:
     for warning in document["warnings"]:
         click.echo(f"warning: {warning['pointer']}: {warning['detail']}", err=True)
-    lines = orjson.dumps(document.document, option=orjson.OPT_INDENT_2).decode().splitlines()
-    return Answer(document.document, lines)
+    return Answer(document.document, orjson.dumps(document.document, option=orjson.OPT_INDENT_2).decode().splitlines())
 
 
 @asks(organise, "make")

@@ -137,8 +137,7 @@ def ordered_children(treebank: trees.ConstituentTreebank, links: Structure) -> t
 
 def nearest_kept(parents: IntArray, kept: BoolArray) -> IntArray:
     """Return the nearest node that is kept, bool (m,), at or above each node, and last NONE: int64 (m + 1,)."""
-    nodes = np.arange(len(parents))
-    found = np.append(np.where(kept, nodes, parents), NONE)  # NONE, the last, stays NONE
+    found = np.append(np.where(kept, np.arange(len(parents)), parents), NONE)  # NONE, the last, stays NONE
     while not np.array_equal(found, further := found[found]):
         found = further
     return found

@@ -8,7 +8,7 @@ from the counts of its sentences.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -253,7 +253,8 @@ def _in_order(value: str) -> tuple[int, str]:
     return (int(first) if first.isascii() and first.isdigit() and len(first) < len("1000000") else -1, value)
 
 
-class ReadGold(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ReadGold:
     """Gold as an evaluation has read, transformed and checked it.
 
     Attributes:
@@ -296,7 +297,8 @@ class Evaluation:
         if isinstance(gold, ReadGold):
             self._vocabulary = gold.vocabulary
             self.gold, *stages = gold.treebanks
-            self._stages |= zip(_stages_of(spec), stages, strict=True)
+            steps = [entry.steps[:end] for entry in spec.entries for end in range(1, len(entry.steps) + 1)]
+            self._stages |= zip(dict.fromkeys(tuple(map(id, each)) for each in steps), stages, strict=True)
             return
         for index, entry in enumerate(spec.entries):
             with placed(f"/metrics/{index}/params"):
@@ -421,12 +423,6 @@ class Evaluation:
             with placed(self._pointer, self.part):
                 self._stages[key] = steps[-1].transform.apply(before, before) if on else before
         return self._stages[key]
-
-
-def _stages_of(spec: Spec) -> dict[tuple[int, ...], tuple[Step, ...]]:
-    """Return the steps that lead to each stage of gold, by their key, in the order of the entries."""
-    stages = [entry.steps[:end] for entry in spec.entries for end in range(1, len(entry.steps) + 1)]
-    return {tuple(map(id, steps)): steps for steps in stages}
 
 
 def _unequal(gold: trees.Treebank, system: trees.Treebank) -> Problem:

@@ -16,7 +16,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, Int32Array, IntArray
 from treescore.core.params import Param
-from treescore.core.registry import Format, Text, register
+from treescore.core.registry import Text, register
 from treescore.core.text import CERTAIN, LIKELY, Head, Limits, Signs, found_in_lines, share_of_lines
 from treescore.core.trees import Alignments, LinkForm, Sentences, Vocabulary
 from treescore.core.wording import counted
@@ -36,7 +36,7 @@ _LINK_FORM = "A line is: sentence, source word, target word, then optionally S o
 
 
 @register
-class Naacl(Format):
+class Naacl(shared.AlignmentFormat):
     """NAACL alignments. Words count from 1, 0 is NULL; a link without a flag is sure; sentence numbers may be padded.
 
     Blank lines are skipped, and flags may be small letters: the published scorer ignores such lines silently. Since
@@ -48,10 +48,7 @@ class Naacl(Format):
         "Word alignments, one line a link: 0001 1 2 S 0.9; words count from 1, 0 is NULL; flag and confidence optional."
     )
     source = "Mihalcea & Pedersen 2003 (HLT-NAACL workshop on parallel texts)"
-    yields = Alignments
     suffixes = (".naacl", ".wa")
-    usual_metric = "alignment"
-    memory = 25
     example = b"0001 1 1 S 0.9\n0001 2 3 P\n0001 3 0\n0002 1 2\n"
     usual_base = 1
     params: ClassVar[Mapping[str, Param]] = {
@@ -226,8 +223,6 @@ class Pharaoh(shared.LineFormat):
     doc = "Word alignments, one line a sentence pair: 0-0 1-2 (sure), 1p2 (possible); words count from 0."
     source = "Koehn et al. 2007 (Moses); Dyer, Chahuneau & Smith 2013 (fast_align)"
     suffixes = (".pharaoh",)
-    usual_metric = "alignment"
-    memory = 25
     example = b"0-0 1-2 2p1\n\n0-1 10?3\n"
     usual_base = 0
     params: ClassVar[Mapping[str, Param]] = {"base": shared.base_param(usual_base), "reversed": shared.REVERSED}
@@ -241,8 +236,6 @@ class Talp(shared.LineFormat):
     doc = "Word alignments, one line a sentence pair: 1-1 (sure), 3p4 (possible); words count from 1, 0 is NULL."
     source = "Lambert & Castell 2004 (AlignmentSet)"
     suffixes = (".talp",)
-    usual_metric = "alignment"
-    memory = 25
     example = b"1-1 2-3 3p4\n\n0-2 11P3\n"
     usual_base = 1
     params: ClassVar[Mapping[str, Param]] = {"base": shared.base_param(usual_base), "reversed": shared.REVERSED}
@@ -266,7 +259,7 @@ class _Pair(NamedTuple):
 
 
 @register
-class GizaA3(Format):
+class GizaA3(shared.AlignmentFormat):
     """GIZA++ alignments. A source word of the third line is linked with the numbers of target words behind it.
 
     Pairs are named by the number in their first line and stand in its order; of a number that is repeated the last
@@ -276,10 +269,7 @@ class GizaA3(Format):
     name: ClassVar[str] = "giza-a3"
     doc: ClassVar[str] = "Word alignments of GIZA++ and mgiza (A3.final), three lines a pair; all links are sure."
     source: ClassVar[str] = "Och & Ney 2003, Computational Linguistics 29(1) (GIZA++)"
-    yields = Alignments
     suffixes = (".a3", ".a3.final")
-    usual_metric = "alignment"
-    memory = 25
     example = (
         "# Sentence pair (1) source length 2 target length 3 alignment score : 1e-05\n"
         "le café noir \nNULL ({ 1 }) black ({ 3 }) coffee ({ 2 }) \n"

@@ -304,8 +304,7 @@ class Cupt(RowsFormat):
             if not line or line.startswith("#"):
                 lines.append(line)
             else:
-                is_word = line.partition("\t")[0].isdigit()
-                lines.append("\t".join((line, next(codes) if is_word else NONE)))
+                lines.append("\t".join((line, next(codes) if line.partition("\t")[0].isdigit() else NONE)))
         return "".join(f"{line}\n" for line in lines)
 
 

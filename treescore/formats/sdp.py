@@ -202,8 +202,7 @@ def places_of(outline: Outline) -> Places:
         if size > MAX_EDGES + len(outline.starts):  # the frames are among them
             detail = f"Up to this line the text has more than {MAX_EDGES:,} edges. Split it."
             raise LimitError(outline.problem(int(cells[0, -1]), None, "too-many-edges", detail))
-        row_ends = outline.ends[cells[0]]
-        found.append(np.concatenate([cells, [tabs[filled] + 1, np.minimum(tabs[filled + 1], row_ends)]]))
+        found.append(np.concatenate([cells, [tabs[filled] + 1, np.minimum(tabs[filled + 1], outline.ends[cells[0]])]]))
     return Places(counts, ends, np.concatenate(empty, axis=1), Cells(*np.concatenate(found, axis=1)))
 
 

@@ -260,8 +260,7 @@ class _Reader:
                 return NONE
         if root.word:
             return NONE
-        names = (str(sentence.root).rpartition("_")[2], sentence.nodes[root.number])
-        return root.number if VROOT in names else NONE
+        return root.number if VROOT in (str(sentence.root).rpartition("_")[2], sentence.nodes[root.number]) else NONE
 
     def _add(
         self, sentence: _Sentence, node_parents: list[_Edge | None], word_parents: list[_Edge | None], root: int

@@ -596,8 +596,7 @@ class Enhanced(registry.Metric):
         """Return gold's words that are not aligned, or have an edge that the other side lacks."""
         named = [row for _, row in words.named_words(gold, item["item"])]
         for row in item["words"]:
-            kind = "not aligned" if row["system_word"] is None else "edges"
-            yield {"kind": kind, **named[row["word"] - 1], **row}
+            yield {"kind": ("not aligned" if row["system_word"] is None else "edges"), **named[row["word"] - 1], **row}
 
     def beside_gold(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
         """Return gold's words of the sentence with the edges of both sides."""

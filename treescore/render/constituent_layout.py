@@ -89,7 +89,9 @@ class Tree:
 
     def placed(self, nodes: Sequence[Node], xs: Sequence[float]) -> Iterator[tuple[int, float]]:
         """Place constituents, lower ones first; yield words that must move to the right, and by how much."""
-        _place_nodes(nodes, xs)
+        for node in nodes:
+            ends = node.children or [node.span.start]
+            node.x = (place_of(ends[0], xs) + place_of(ends[-1], xs)) / 2
         yield from _too_near(nodes, xs)
 
 
@@ -317,12 +319,6 @@ def _word_places(forms: Sequence[str], gaps: Sequence[float]) -> list[float]:
         xs.append(right + _TREE_WORD_GAP + gap + wide / 2)
         right += _TREE_WORD_GAP + gap + wide
     return xs
-
-
-def _place_nodes(nodes: Sequence[Node], xs: Sequence[float]) -> None:
-    for node in nodes:
-        ends = node.children or [node.span.start]
-        node.x = (place_of(ends[0], xs) + place_of(ends[-1], xs)) / 2
 
 
 def _too_near(nodes: Sequence[Node], xs: Sequence[float]) -> Iterator[tuple[int, float]]:

@@ -315,7 +315,9 @@ def dot_table(drawing: draw.Drawing, table: DotTable) -> str:
     if table.axis_words:
         y += 16
         draw.put(drawing, dots, y - 21, table.axis_words, _HEAD_LOOK)
-    _draw_column_heads(drawing, placed, y)
+    for each in placed:
+        x, anchor = (each.x + each.room, draw.END) if each.column.right else (each.x, draw.START)
+        draw.put(drawing, x, y - 7, each.column.head, _HEAD_LOOK._replace(anchor=anchor))
     draw_axis(drawing, table.scale, dots, y - 7)
     bottom = _draw_lines(drawing, table, (placed, dots, right), y)
     _rule(drawing, right, y, draw.RULE)
@@ -344,12 +346,6 @@ def _places(table: DotTable) -> tuple[list[_Placed], float, float]:
     if table.dots_after >= len(table.columns):
         dots, x = x, x + table.scale.width + _COLUMN_GAP
     return placed, dots, max(x - _COLUMN_GAP, dots + draw.room_of([table.axis_words], 12, most=10_000))
-
-
-def _draw_column_heads(drawing: draw.Drawing, placed: Iterable[_Placed], y: float) -> None:
-    for each in placed:
-        x, anchor = (each.x + each.room, draw.END) if each.column.right else (each.x, draw.START)
-        draw.put(drawing, x, y - 7, each.column.head, _HEAD_LOOK._replace(anchor=anchor))
 
 
 def _draw_lines(drawing: draw.Drawing, table: DotTable, places: tuple[list[_Placed], float, float], y: float) -> float:

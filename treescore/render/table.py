@@ -117,8 +117,7 @@ class Table:
 def text_table(table: Table, width: int = 0) -> str:
     """Return plain text; what stands beside the grid breaks at a width of so many columns, 0 for none."""
     lines = [*([one_line(table.caption)] if table.caption else []), *map(text_warning, table.warnings)]
-    legend = _broken([table.legend] if table.legend else [], width)
-    grid = [*_text_grid(table), *legend] if table.columns else []
+    grid = [*_text_grid(table), *_broken([table.legend] if table.legend else [], width)] if table.columns else []
     claim = [_broken([paragraph], width) for paragraph in table.claim]
     blocks = [_broken(lines, width), grid, *claim, _broken(map(one_line, table.notes), width)]
     return "\n\n".join("\n".join(line.rstrip() for line in block) for block in blocks if block) + "\n"

@@ -102,8 +102,7 @@ def partial_conjunctions(p: FloatArray, alpha: float) -> list[dict[str, Json]]:
     ordered = np.take_along_axis(p, order, axis=1)
     remaining = np.arange(p.shape[1], 0, -1, dtype=np.float64)
     bonferroni = np.minimum(1.0, np.maximum.accumulate(remaining * ordered, axis=1))
-    logs = np.log(np.maximum(ordered, SMALLEST))
-    tails = -np.cumsum(logs[:, ::-1], axis=1)[:, ::-1]
+    tails = -np.cumsum(np.log(np.maximum(ordered, SMALLEST))[:, ::-1], axis=1)[:, ::-1]
     # Fisher's -2 sum(log p) is chi-square with 2 degrees of freedom a dataset: its tail is a gamma function
     fisher = np.maximum.accumulate(special.gammaincc(remaining, tails), axis=1)
     k_bonferroni = (bonferroni <= alpha).sum(axis=1).tolist()

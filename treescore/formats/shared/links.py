@@ -290,8 +290,7 @@ def _sorted(links: Links) -> Links:
     first = _changes(links.pairs) | _changes(links.source) | _changes(links.target)
     if first.all():
         return links
-    sure = np.logical_or.reduceat(links.sure, np.flatnonzero(first))
-    return links.at(first)._replace(sure=sure)
+    return links.at(first)._replace(sure=np.logical_or.reduceat(links.sure, np.flatnonzero(first)))
 
 
 def _changes(values: IntArray | Int32Array) -> BoolArray:
@@ -305,8 +304,7 @@ def alignments_of(
     links: Links, pair_ids: Sequence[str], sentences: Sentences, form: LinkForm | None = None
 ) -> Alignments:
     """Return the alignments of links that are sorted (`sorted_links`)."""
-    bounds = np.arange(len(pair_ids) + 1, dtype=np.int32)
-    offsets = np.searchsorted(links.pairs, bounds).astype(np.int64)
+    offsets = np.searchsorted(links.pairs, np.arange(len(pair_ids) + 1, dtype=np.int32)).astype(np.int64)
     known = {name: getattr(links, name) for name in ("source", "target", "sure", "lines", "columns")}
     return Alignments(**known, offsets=offsets, pair_ids=pair_ids, sentences=sentences, form=form)
 
@@ -347,10 +345,17 @@ def lines_of_names(names: Sequence[str], lines: int) -> IntArray:
     raise InputError(Problem("alignment-unknown-sentence", detail))
 
 
-class LineFormat(Format):
-    """A format with one sentence pair a line, links separated by white space: `0-0` sure, `0p0` or `0?0` possible."""
+class AlignmentFormat(Format):
+    """A format of word alignments."""
 
     yields = Alignments
+    usual_metric = "alignment"
+    memory = 25
+
+
+class LineFormat(AlignmentFormat):
+    """A format with one sentence pair a line, links separated by white space: `0-0` sure, `0p0` or `0?0` possible."""
+
     usual_base: ClassVar[int]
 
     @classmethod

@@ -137,8 +137,7 @@ def _covered(side: Side) -> IntArray:
 def _lemma_keys(treebank: ExpressionTreebank, lemmas: IntArray) -> Iterator[bytes]:
     """Yield the lemmas of each expression in one order."""
     found = lemmas[treebank.expression_words]
-    order = np.lexsort((found, owners_of(treebank.expression_offsets)))
-    data = found[order].tobytes()
+    data = found[np.lexsort((found, owners_of(treebank.expression_offsets)))].tobytes()
     return (data[start:end] for start, end in pairwise((treebank.expression_offsets * found.itemsize).tolist()))
 
 
@@ -446,7 +445,7 @@ class Mwe(registry.Metric):
         """Check that `train` is a text, or the digest by which a signature names one. Raises InputError."""
         super().__init__(**values)
         self._training: Training | None = None
-        if values["train"] is not None and not text.is_digest(values["train"]):
+        if values["train"] is not None and not text.DIGEST.fullmatch(values["train"]):
             with placed("/train"):
                 check_header(values["train"])
 

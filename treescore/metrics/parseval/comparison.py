@@ -561,8 +561,7 @@ def _facts(judged: _Judged, gold_brackets: _Brackets, inputs: Inputs) -> IntArra
         row[differ] = side.words[side.offsets[differ] + judged.differing[differ]]
     length = sums_by(owners_of(inputs.gold.word_offsets)[~uncounted], size)
     brackets = sums_by(gold_brackets.sentences, size)
-    found = length, judged.reasons, judged.differing, *words, brackets, gold.counts, system.counts
-    return np.stack(found, axis=1)
+    return np.stack((length, judged.reasons, judged.differing, *words, brackets, gold.counts, system.counts), axis=1)
 
 
 def collect(inputs: Inputs) -> Collected:

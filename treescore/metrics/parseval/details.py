@@ -281,8 +281,7 @@ def _without(brackets: list[Bracket], matched: list[Bracket], choices: Choices) 
     for (label, start, end), count in same.items():
         golds = others.get((start, end), [])
         for _ in range(count):
-            partner = next((each for each in golds if frozenset((label, each)) in pairs), golds[0])
-            golds.remove(partner)
+            golds.remove(next((each for each in golds if frozenset((label, each)) in pairs), golds[0]))
     left = Counter((label, *span) for span, labels in others.items() for label in labels)
     rest = []
     for bracket in reversed(brackets):

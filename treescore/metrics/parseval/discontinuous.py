@@ -255,8 +255,7 @@ def function_tags(compared: Comparison) -> tuple[IntArray, IntArray, IntArray]:
         )
         for number in range(2)
     )
-    matched = paired_rows(gold[1:], system[1:])[0]
-    return gold[0][matched], gold[0], system[0]
+    return gold[0][paired_rows(gold[1:], system[1:])[0]], gold[0], system[0]
 
 
 def _counted(compared: Comparison, side: int, own: IntArray, others: IntArray, agree: BoolArray) -> BoolArray:

@@ -378,8 +378,7 @@ def _count_rows(choices: Choices, figures: IntArray, status: Any, facts: IntArra
         whole = np.column_stack([whole, status == registry.OK])
     lengths = facts[:, comparison.LENGTH]
     short = whole * (lengths <= choices.cutoff)[:, None]
-    uncounted = figures[:, :6] * ~valid[:, None]
-    return np.concatenate([whole, short, lengths[:, None], uncounted], axis=1)
+    return np.concatenate([whole, short, lengths[:, None], figures[:, :6] * ~valid[:, None]], axis=1)
 
 
 def _charge(counted: IntArray, status: Any, facts: IntArray) -> None:
