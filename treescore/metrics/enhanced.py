@@ -379,7 +379,6 @@ class _Reader:
         for edge in edges:
             if isinstance(edge[-1], str):
                 up.setdefault(edge[-1], {})[edge] = None
-        known = set(down)
         for lower in down:  # grows as it is read
             for upper in list(up.get(lower[0], ())):
                 path = upper + lower[1:]

@@ -53,10 +53,7 @@ class DropTraces(Transform):
         ),
     }
 
-    @property
-    def guided(self) -> bool:
-        """See Transform."""
-        return True
+    guided = True
 
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
         """Delete null elements."""
@@ -372,21 +369,14 @@ def outer_brackets(treebank: ConstituentTreebank) -> BoolArray:
 
 def numbered(vocabulary: Vocabulary, numbers: IntArray, accepts: Callable[[str], bool]) -> BoolArray:
     """Tell which numbers stand for a string that `accepts` accepts: the same shape; negative numbers never do."""
-    present = np.flatnonzero(np.bincount(numbers[numbers >= 0], minlength=1)) if numbers.size else numbers
-    table = np.zeros(len(vocabulary) + 1, np.bool_)
-    for number in present.tolist():
-        table[number] = accepts(vocabulary.strings[number])
-    return np.asarray(table[np.where(numbers >= 0, numbers, len(vocabulary))], np.bool_)
+    table = np.append(vocabulary.table(numbers[numbers >= 0], accepts) > 0, [False])  # the last, for negative numbers
+    return table[np.maximum(numbers, -1)]
 
 
 def rewritten(vocabulary: Vocabulary, numbers: IntArray, rewrite: Callable[[str], str]) -> IntArray:
     """Return numbers of the rewritten strings: the same shape; negative numbers stay."""
-    present = np.flatnonzero(np.bincount(numbers[numbers >= 0], minlength=1)) if numbers.size else numbers
-    changes = {number: vocabulary.number(rewrite(vocabulary.strings[number])) for number in present.tolist()}
-    table = np.arange(len(vocabulary) + 1, dtype=np.int64)
-    for number, new in changes.items():
-        table[number] = new
-    return np.where(numbers >= 0, table[np.where(numbers >= 0, numbers, 0)], numbers)
+    table = vocabulary.table(numbers[numbers >= 0], lambda string: vocabulary.number(rewrite(string)))
+    return np.where(numbers >= 0, table[np.maximum(numbers, 0)], numbers)
 
 
 def unary_nodes(treebank: ConstituentTreebank, *, keep: str = "top", over_words: bool = False) -> BoolArray:

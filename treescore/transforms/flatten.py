@@ -188,10 +188,7 @@ class Black(Transform):
         super().__init__(**{**values, **steps})
         self._rules = rules.rules_of(values["rules"])
 
-    @property
-    def guided(self) -> bool:
-        """See Transform."""
-        return True
+    guided = True
 
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
         """Apply the steps that are on.

@@ -20,7 +20,7 @@ from treescore.core.word_check import WordCheck, check_words, forms_of
 from treescore.errors import InputError, LimitError, Problem
 from treescore.metrics.leaf_ancestor import kernel
 from treescore.metrics.shared.constituents import Deletions, category_of, root_warnings
-from treescore.metrics.shared.examples import DEPENDENCIES, GAP_TREES, TREES
+from treescore.metrics.shared.examples import AS_DISCODOP, DEPENDENCIES, TREES
 from treescore.metrics.shared.words import first_unreadable
 
 EXACT, FIRST_CHARACTER = "exact", "first-character"
@@ -157,12 +157,7 @@ class LeafAncestor(registry.Metric):
         ),
         registry.Example("bracketed", TREES),
         registry.Example("conllu", DEPENDENCIES),
-        registry.Example(
-            "discbracket",
-            GAP_TREES,
-            {"preset": DISCODOP},
-            interprets_labels="Words with tags of punctuation are deleted.",
-        ),
+        AS_DISCODOP,
     )
     # No slices: the mean of a word that occurs once is its score, which reveals how long gold's lineage is.
     disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(

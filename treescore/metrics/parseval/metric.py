@@ -25,7 +25,7 @@ from treescore.metrics.parseval.discontinuous import Comparison, absent_rows
 from treescore.metrics.parseval.report import discodop_report, error_report, evalb_report, spmrl_report
 from treescore.metrics.parseval.scores import gap_score_table, score_table
 from treescore.metrics.shared import constituents
-from treescore.metrics.shared.examples import GAP_TREES, TREES
+from treescore.metrics.shared.examples import AS_DISCODOP, TREES
 from treescore.metrics.shared.words import members
 
 
@@ -193,12 +193,7 @@ class Parseval(registry.Metric):
         registry.Example("bracketed", TREES),
         registry.Example("bracketed", (("(S (NP) (X x))\n", "(S (X x))\n"), *TREES[:2]), {"preset": "kikas-treumuth"}),
         registry.Example("bracketed", TREES, {"preset": "spmrl", "unparsed": "miss"}),
-        registry.Example(
-            "discbracket",
-            GAP_TREES,
-            {"preset": DISCODOP},
-            interprets_labels="Words with tags of punctuation are deleted.",
-        ),
+        AS_DISCODOP,
     )
     params: ClassVar[Mapping[str, Param]] = PARAMS
     styles = ("evalb", "spmrl", "discodop", "errors")
