@@ -374,7 +374,8 @@ class ItemInfo:
     system: str = ""
 
 
-class TokenBits(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TokenBits:
     """Whether each gold token is right, for McNemar's test: bits bool (w,), offsets int64 (n + 1,)."""
 
     bits: BoolArray
