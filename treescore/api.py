@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
-from treescore.core.jit import say_compiled
+from treescore.core.compiling import say_compiled
 from treescore.core.params import Choice, Json, choices_of
 from treescore.core.registry import FORMATS
 from treescore.core.text import DEFAULT_LIMITS, Limits
@@ -242,7 +242,7 @@ def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
     say_compiled()
     scored = {name: value for name, value in report.document.items() if name != "across"}
     return Comparison(
-        replace(result, report=replace(report, document={**scored, **reports.compared_members(documents)}))
+        replace(result, report=report._replace(document={**scored, **reports.compared_members(documents)}))
     )
 
 
@@ -318,7 +318,11 @@ def evaluate(
     gold_text = texts.read_source(gold, spec.format, "/gold")
     gold_digest, gold_place = gold_text.digest, gold_text.place
     systems = [_system(output, spec, gold_text) for output in outputs]
-    _check_names(names)  # after reading: a text without a line break is taken for a path, and then for its name
+    # after reading: a text without a line break is taken for a path, and then for its name
+    for index, name in enumerate(names):
+        if not is_name(name):
+            detail = f"{shown(name)} cannot be the name of an output. {NAME_RULE} Name the output otherwise."
+            raise wrong("bad-name", detail, f"/outputs/{index}")
     handed_over = [gold_text.text]
     del gold_text  # `evaluate_systems` can free a large text once it is parsed only where no caller holds it
     report = reports.evaluate_systems(
@@ -334,15 +338,7 @@ def evaluate(
         gold_place=gold_place,
     )
     say_compiled()
-    return Result(report, tuple(replace(system, text=b"") for system in systems), gold_digest)
-
-
-def _check_names(names: Sequence[str]) -> None:
-    """Refuse names that tables cannot show. Raises InputError."""
-    for index, name in enumerate(names):
-        if not is_name(name):
-            detail = f"{shown(name)} cannot be the name of an output. {NAME_RULE} Name the output otherwise."
-            raise wrong("bad-name", detail, f"/outputs/{index}")
+    return Result(report, tuple(system._replace(text=b"") for system in systems), gold_digest)
 
 
 def _system(output: Output, spec: Spec, gold: texts.SourceText) -> reports.System:

@@ -121,13 +121,9 @@ class Treescore(_Gathering if evaluate is None else evaluate.Metric):  # type: i
     def _info(self) -> Any:
         """Describe the metric to `evaluate`."""
         known = METRICS[self._metric]
-        text = datasets.Value("string")
-        return evaluate.MetricInfo(
-            description=known.doc,
-            citation=known.source,
-            inputs_description=INPUTS,
-            features=datasets.Features({"predictions": text, "references": text}),
-        )
+        features = datasets.Features(dict.fromkeys(("predictions", "references"), datasets.Value("string")))
+        about = {"description": known.doc, "citation": known.source, "inputs_description": INPUTS}
+        return evaluate.MetricInfo(**about, features=features)
 
     def _compute(
         self, predictions: Sequence[str], references: Sequence[str], scores: Sequence[str] | None = None

@@ -4,7 +4,8 @@ import scipy.fft
 import scipy.special  # noqa: F401
 
 import treescore.significance  # noqa: F401
-from treescore.core.jit import forced, say_compiled, state
+from treescore.core.compiling import say_compiled
+from treescore.core.jit import forced, state
 from treescore.core.registry import METRICS, Example, load_all
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec

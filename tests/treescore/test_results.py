@@ -58,7 +58,7 @@ def result_of(name: str, number: int, *names: str) -> Result:
 
 
 def warned(result: Result) -> Result:
-    return replace(result, report=replace(result.report, warnings=[WARNING]))
+    return replace(result, report=result.report._replace(warnings=[WARNING]))
 
 
 @pytest.fixture(scope="module")
@@ -607,7 +607,7 @@ def test_warnings_of_another_metric_are_left_out_and_equal_ones_counted() -> Non
         {"code": "x", "detail": "Gold.", "pointer": "/gold"},
     ]
     result = result_of("attachment", 0, "A", "B")
-    result = replace(result, report=replace(result.report, warnings=[*many, *others]))
+    result = replace(result, report=result.report._replace(warnings=[*many, *others]))
     lines = list(compare(result, resamples=20).warnings)
     assert lines == [
         "A, line 1: The planted text is odd. Mend it. [planted-warning] (3 more like this)",

@@ -203,11 +203,13 @@ def _describe_metric(formatter: click.HelpFormatter, metric: type[registry.Metri
             notes = [f"{heads[score.name]} in tables"] if score.name in heads else []
             notes += [] if score.higher_is_better else ["lower is better"]
             notes += ["one-sided"] if score.one_sided else []
-            notes += [] if (score.low, score.high) == (0, 1) else [_range_words(score.low, score.high)]
+            top = "" if score.high is None else f" to {score.high:g}"
+            notes += [] if (score.low, score.high) == (0, 1) else [f"from {score.low:g}{top}"]
             rows.append((score.name, f"{score.doc} [{'; '.join(notes)}]" if notes else score.doc))
         formatter.write_dl(rows)
     with formatter.section("Formats"):
-        formatter.write_text(", ".join(_formats_of(metric)))
+        after = [f"{fmt} with --transform {transform}" for fmt, transform in spec.transforms_before(metric)]
+        formatter.write_text(", ".join([*spec.formats_of(metric.reads), *after]))
     if metric.styles:
         with formatter.section("Layouts of original programs (--style)"):
             formatter.write_text(", ".join(metric.styles))
@@ -221,16 +223,6 @@ def _describe_metric(formatter: click.HelpFormatter, metric: type[registry.Metri
         value = orjson.dumps({"name": metric.name, "params": params}).decode()
         lines.append(["treescore", "score", "--metric", value, *_example_files(fmt, "gold", "mine")])
     _example(formatter, *lines)
-
-
-def _range_words(low: float, high: float | None) -> str:
-    return f"from {low:g}" if high is None else f"from {low:g} to {high:g}"
-
-
-def _formats_of(metric: type[registry.Metric]) -> list[str]:
-    """Return the formats that a metric reads, as they are or after a transform."""
-    after = [f"{fmt} with --transform {transform}" for fmt, transform in spec.transforms_before(metric)]
-    return [*spec.formats_of(metric.reads), *after]
 
 
 _CITATION = "CITATION.cff"

@@ -238,7 +238,7 @@ def evaluated(asked: Asked, significance: Mapping[str, Json] | None = None) -> S
         own = formats.get(output.system, asked["system_format"])
         where = "/output_formats" if output.system in formats else "/system_format"
         if own is None and guessed:
-            own = format_of(_first_path(output.path))
+            own = format_of(Path(output.path.split(",")[0]))
             if own is not None and own != text_format:
                 by_suffix.add(own)
         outputs.append(
@@ -281,10 +281,6 @@ def one_source(path: str) -> Path | StandardInput:
     if sys.stdin is None:
         raise click.UsageError("Standard input (-) is closed. Name a file.")
     return StandardInput(sys.stdin.buffer)
-
-
-def _first_path(argument: str) -> Path:
-    return Path(argument.split(",", maxsplit=1)[0])
 
 
 def _guessed(gold: str) -> tuple[Json, str]:

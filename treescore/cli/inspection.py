@@ -242,8 +242,7 @@ def _cut_view(view: View, limit: int) -> View:
     more = len(view) - limit
     if limit == 0 or more <= 0:
         return view
-    note = f"... and {more} more. --limit 0 shows all."
-    return replace(view, rows=view.rows[:limit], notes=(note, *view.notes))
+    return replace(view, rows=view.rows[:limit], notes=(f"... and {more} more. --limit 0 shows all.", *view.notes))
 
 
 LEAST = 12

@@ -9,10 +9,9 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import NoReturn
 
 import click
 
@@ -134,14 +133,12 @@ Examples:
 class Commands(WritingGroup):
     """Load a command when it is called, so that `--help` and scoring a file load no library of the service."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
         """Return the names in the order of COMMANDS."""
-        del ctx
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as click calls it
         """Return a command; those of the service replace this process by one of the service."""
-        del ctx
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
@@ -192,20 +189,15 @@ class Commands(WritingGroup):
             click.echo(f"Error: {error}", err=True)
             raise SystemExit(NOT_INSTALLED) from error
         except ScoringError as error:
-            _end_with(error, ctx.meta.get(GIVEN, ()))
+            from treescore.cli.files import ended  # noqa: PLC0415 - it loads arrays, which a good input may not need
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+            raise ended(error, ctx.meta.get(GIVEN, ())) from error
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as click calls it
         """Write the list of commands without loading one."""
-        del ctx
         for section in (SCORE, KNOW, SEND, RUN):
             with formatter.section(section):
                 formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items() if entry.section == section])
-
-
-def _end_with(error: ScoringError, given: Sequence[str]) -> NoReturn:
-    from treescore.cli.files import ended  # noqa: PLC0415 - it loads arrays, which a good input may not need
-
-    raise ended(error, given) from error
 
 
 @click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})

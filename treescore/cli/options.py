@@ -13,7 +13,6 @@ import math
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypedDict, TypeVar
@@ -230,8 +229,7 @@ class Pair(ParamType):
         return name, rest
 
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
+class Threshold(NamedTuple):
     """A bound that a score must keep.
 
     Attributes:
@@ -574,7 +572,8 @@ def form_options(*forms: str, names: Mapping[str, Sequence[str]] | None = None) 
                 is_flag=True,
                 expose_value=False,
                 help=_HELP[form],
-                callback=_flag(form),
+                flag_value=form,
+                callback=_remember,
             )(function)
         return function
 
@@ -684,17 +683,9 @@ def _output(_ctx: click.Context, _option: click.Parameter, value: Path | None) -
     return value
 
 
-def _remember(ctx: click.Context, _option: click.Parameter, value: str | None) -> None:
+def _remember(ctx: click.Context, option: click.Parameter, value: str | None) -> None:
     if value is not None:
-        choose(ctx, value, f"--as {value}")
-
-
-def _flag(form: str) -> Callable[[click.Context, click.Parameter, bool], None]:
-    def remember(ctx: click.Context, _option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - as click calls it
-        if value:
-            choose(ctx, form, f"--{form}")
-
-    return remember
+        choose(ctx, value, f"--as {value}" if option.name == "as_form" else f"--{value}")
 
 
 def is_same(path: Path, other: str) -> bool:

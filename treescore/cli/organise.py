@@ -116,8 +116,7 @@ def organise() -> None:
 def _as_json(document: Document) -> Answer:
     for warning in document["warnings"]:
         click.echo(f"warning: {warning['pointer']}: {warning['detail']}", err=True)
-    lines = orjson.dumps(document.document, option=orjson.OPT_INDENT_2).decode().splitlines()
-    return Answer(document.document, lines)
+    return Answer(document.document, orjson.dumps(document.document, option=orjson.OPT_INDENT_2).decode().splitlines())
 
 
 @asks(organise, "make")
@@ -160,8 +159,7 @@ def _with_texts(members: dict[str, Any], folder: Path) -> dict[str, Any]:
     for entry in metrics if isinstance(metrics, list) else ():
         params = entry.get("params") if isinstance(entry, dict) else None
         if isinstance(params, dict):
-            texts = {name: _text_of_file(folder / value[1:]) for name, value in params.items() if is_path(value)}
-            params.update(texts)
+            params.update({name: _text_of_file(folder / value[1:]) for name, value in params.items() if is_path(value)})
     return members
 
 
@@ -227,8 +225,7 @@ def invites(client: Client, benchmark: str, withdraw: str | None) -> Answer:
     found = client.benchmark(benchmark)
     if withdraw is not None:
         found.withdraw_invite(withdraw)
-    names = ("id", "expires_at", "teams", "teams_at_most", "created_at")
-    return listed("invites", list(found.invites()), names)
+    return listed("invites", list(found.invites()), ("id", "expires_at", "teams", "teams_at_most", "created_at"))
 
 
 @asks(organise, "links")
@@ -302,8 +299,7 @@ def _difference(found: Document) -> Answer:
         lines += ["", *columns(found["parts"], ("name", "change", "sentences_after", "sentences_changed"))]
     lines += [f"{each['name']}: {each['before']} -> {each['after']}" for each in found["settings"]]
     if found["moved"]:
-        names = ("team", "rank_before", "rank_after", "score_before", "score_after")
-        lines += ["", *columns(found["moved"], names)]
+        lines += ["", *columns(found["moved"], ("team", "rank_before", "rank_after", "score_before", "score_after"))]
     elif found["moved"] is not None:
         lines.append("No rank changes.")
     return Answer(found.document, lines)

@@ -117,8 +117,7 @@ def _answer(shown: Mapping[str, Json], subject: benchmark.Subject, scored: _Scor
             ]
     compared = {row["name"] for row in question["systems"]}
     untested = [each for each in shown["untested"] if each["name"] not in compared]
-    documents = benchmark.joined_documents(scored.documents)
-    return subject.answer(candidates, documents, untested, question, charged=charged)
+    return subject.answer(candidates, benchmark.joined_documents(scored.documents), untested, question, charged=charged)
 
 
 def _scored_submissions(
@@ -198,8 +197,7 @@ def _stored(counts: Counts) -> Counts:
 def _evaluation(part: benchmark.PartDocument, spec: Spec, gold: Path, limits: Limits, *, alone: bool) -> Evaluation:
     """Read the gold of a part, which must be that of the comparison."""
     name = part["name"]
-    fix = f"Put the gold of the part {name} there."
-    text = _part_text(spec, gold, name, fix, alone=alone)
+    text = _part_text(spec, gold, name, f"Put the gold of the part {name} there.", alone=alone)
     bodies = [text] if isinstance(text, bytes) else [text[each] for each in spec.format.format.fields]
     if [digest_of(body) for body in bodies] != part["gold"]:
         _wrong("other-gold", f"This is not the gold of the part {name}. Give the text that was sent.", gold / name)

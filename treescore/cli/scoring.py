@@ -80,7 +80,7 @@ def score(
         advice = "Add --json, or use `treescore compare`, which prints every form."
         raise click.UsageError(f"--significance: this command prints comparisons as JSON alone. {advice}")
     compared = significance
-    if compared is None and form == options.JSON and style is None and _several(asked):
+    if compared is None and form == options.JSON and style is None and len(asked["outputs"]) + len(asked["runs"]) > 1:
         compared = {}
     from treescore.cli.files import evaluated  # noqa: PLC0415 - the help needs no arrays
 
@@ -124,11 +124,6 @@ def _missed(result: Result, thresholds: Sequence[options.Threshold]) -> Iterator
                 value = scores[bound.score]
                 if not bound.kept_by(value):
                     yield f"{name}: {bound.text}: missed, it is {'undefined' if value is None else f'{value:.4f}'}."
-
-
-def _several(asked: options.Asked) -> bool:
-    """Return whether several outputs are named, which are then compared."""
-    return len(asked["outputs"]) + len(asked["runs"]) > 1
 
 
 def _rendered(scored: Scored, shown: Result | Comparison, form: str, unit: str, **how: Any) -> str:

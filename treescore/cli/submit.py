@@ -199,8 +199,7 @@ def _final_state(client: Client, given: Mapping[str, Any], token: str, files: Ma
 
 def _failed(failure: Mapping[str, Any] | None, files: Mapping[str, Path]) -> Stopped:
     known = failure or {"kind": "service", "detail": "Scoring failed; the service gives no reason."}
-    service = known.get("kind") == "service"
-    return Stopped(NO_SERVICE if service else WRONG_INPUT, *_failure_lines(known, "", files))
+    return Stopped(NO_SERVICE if known.get("kind") == "service" else WRONG_INPUT, *_failure_lines(known, "", files))
 
 
 def _failure_lines(failure: Mapping[str, Any], part: str, files: Mapping[str, Path]) -> list[str]:

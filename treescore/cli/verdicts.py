@@ -1,7 +1,7 @@
 """What the scores of a submission mean for the caller: rank, differences, thresholds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from treescore.cli.exits import MISSED, OK, REFUSED, WRONG_INPUT, Stopped
@@ -62,7 +62,7 @@ def resolved(client: Client, benchmark: Mapping[str, Any], thresholds: Sequence[
         if score not in catalogue:
             some = ", ".join(f"{key}.{name}" for name in list(catalogue)[:8])
             raise Stopped(WRONG_INPUT, f"--fail-below {threshold.score}: unknown score. Scores: {some}, ...")
-        directed.append(replace(threshold, higher_is_better=catalogue[score]["higher_is_better"]))
+        directed.append(threshold._replace(higher_is_better=catalogue[score]["higher_is_better"]))
     return directed
 
 
@@ -132,9 +132,7 @@ def _inside(value: Any, path: Sequence[str]) -> Any:
 
 def _entry(entry: Any) -> tuple[str, str]:
     """Return key and name of a metric entry."""
-    if isinstance(entry, str):
-        return entry, entry
-    return entry.get("key") or entry["name"], entry["name"]
+    return (entry, entry) if isinstance(entry, str) else (entry.get("key") or entry["name"], entry["name"])
 
 
 def _rank(client: Client, slug: str, submission: Mapping[str, Any]) -> dict[str, Any] | None:

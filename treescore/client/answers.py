@@ -344,9 +344,7 @@ class Document(Mapping[str, Any]):
 def _view(value: Any, kind: type[Document]) -> Any:
     if isinstance(value, Mapping):
         return kind(value)
-    if isinstance(value, list):
-        return tuple(_view(each, kind) for each in value)
-    return value
+    return tuple(_view(each, kind) for each in value) if isinstance(value, list) else value
 
 
 def scores_at(nested: Mapping[str, Any], prefix: str = "") -> dict[str, float | None]:

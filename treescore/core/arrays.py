@@ -158,8 +158,7 @@ def ranked(values: IntArray) -> tuple[IntArray, IntArray]:
         return distinct, groups
     present = np.zeros(span, np.bool_)
     present[values - low] = True
-    numbers = np.cumsum(present) - 1
-    return np.flatnonzero(present) + low, numbers[values - low]
+    return np.flatnonzero(present) + low, (np.cumsum(present) - 1)[values - low]
 
 
 def placed(values: IntArray) -> tuple[IntArray, IntArray]:

@@ -160,8 +160,7 @@ def compilable(function: FunctionType, may_compile: Callable[[], bool], sources:
     _listen()
     _may_compile[function], _sources[function] = may_compile, sources
     made = njit(nogil=True)(function)
-    folder = _folder_for(function)
-    if folder is None:
+    if _folder_for(function) is None:
         _NOTICE.kept = False
     else:
         made._cache = _cache_class()(function)  # noqa: SLF001 - as `enable_caching` does

@@ -223,8 +223,7 @@ def discontinuous_of(treebank: ConstituentTreebank) -> DiscontinuousTreebank:
     size, links = len(treebank), structure_of(treebank)
     node_owners, word_owners = owners_of(treebank.node_offsets), owners_of(treebank.word_offsets)
     tops = links.parents == NONE
-    outside = sums_by(word_owners[links.anchors == NONE], size)
-    single = (sums_by(node_owners[tops], size) == 1) & (outside == 0)
+    single = (sums_by(node_owners[tops], size) == 1) & (sums_by(word_owners[links.anchors == NONE], size) == 0)
     is_root: BoolArray = tops & single[node_owners]
     rest = ~is_root
     places = np.append(np.where(rest, np.cumsum(rest) - 1, NONE), NONE)  # NONE, the last, stays NONE

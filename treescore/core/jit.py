@@ -87,11 +87,6 @@ def compiler_loaded() -> bool:
     return "numba" in sys.modules
 
 
-def say_compiled() -> None:
-    """Say how long compiling took, where something was compiled since this was last called."""
-    compiling.say_compiled()
-
-
 class _Account:
     """The work that this process has seen, in elements, and what the environment says of compiling."""
 

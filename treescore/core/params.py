@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treescore.core.wording import did_you_mean
 from treescore.errors import DEFAULT_CAP, Problem, ProblemList
@@ -35,8 +34,7 @@ SHARED_MODULES: Mapping[str, str] = {
 """Format or transform -> the module that it shares with others. Without an entry the module has its name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(NamedTuple):
     """One parameter: its JSON Schema, its default, and a sentence for users.
 
     Attributes:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from copy import copy
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,8 +132,7 @@ def fields(*names: str) -> Fields:
     return Fields({name: name for name in names})
 
 
-@dataclass(frozen=True, slots=True)
-class SliceFields:
+class SliceFields(NamedTuple):
     """The counts and scores that are shown of the rows of a grouping.
 
     Attributes:
@@ -252,13 +251,8 @@ class Component(ABC):
     @classmethod
     def catalogue(cls) -> dict[str, Json]:
         """Return the entry of `GET /v1/scorers`."""
-        return {
-            "name": cls.name,
-            "doc": cls.doc,
-            "source": cls.source,
-            "version": cls.version,
-            "params": schema_of(cls.params),
-        }
+        own = {name: getattr(cls, name) for name in ("name", "doc", "source", "version")}
+        return {**own, "params": schema_of(cls.params)}
 
 
 class Format(Component):
@@ -388,18 +382,6 @@ class TokenBits:
     offsets: IntArray
 
 
-def _no_details(_start: int, _stop: int) -> Records:
-    return Records({})
-
-
-def _no_marks() -> Marks | None:
-    return None
-
-
-def _no_slices() -> dict[str, Documents]:
-    return {}
-
-
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """The result of a metric for one pair of treebanks of n sentences.
@@ -425,10 +407,10 @@ class Outcome:
     problems: Mapping[int, Problem] = field(default_factory=dict)
     tokens: Mapping[str, TokenBits] = field(default_factory=dict)
     warnings: Sequence[Problem] = ()
-    details: Callable[[int, int], Records] = _no_details
-    slices: Callable[[], Mapping[str, Documents]] = _no_slices
+    details: Callable[[int, int], Records] = lambda _start, _stop: Records({})
+    slices: Callable[[], Mapping[str, Documents]] = dict
     extra: Callable[[], Mapping[str, Json]] = dict
-    marks: Callable[[], Marks | None] = _no_marks
+    marks: Callable[[], Marks | None] = lambda: None
 
     @property
     def totals(self) -> Counts:

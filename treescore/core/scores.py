@@ -12,8 +12,8 @@ the output has, and one sentence that is certainly right would beat a complete o
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,8 +26,7 @@ _MANTISSA_OF_POWER = 0.5
 """What `frexp` splits off a power of two: the product with one is exact."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ratio:
+class Ratio(NamedTuple):
     """A weighted sum of counts divided by another, or one minus that; undefined where the denominator is 0.
 
     Attributes:
@@ -77,8 +76,7 @@ def weighted_mean(weights: Sequence[float]) -> Joined:
     return mean
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """A named score of a metric.
 
     Attributes:
@@ -146,14 +144,9 @@ def ratio_score(
     one_sided: bool = False,
 ) -> Score:
     """Make a score of one ratio; a plain count name stands for that count with weight 1."""
+    ratios = (Ratio(_weights(numerator), _weights(denominator), one_minus=one_minus),)
     return Score(
-        name=name,
-        doc=doc,
-        ratios=(Ratio(_weights(numerator), _weights(denominator), one_minus=one_minus),),
-        higher_is_better=higher_is_better,
-        high=high,
-        undefined=undefined,
-        one_sided=one_sided,
+        name, doc, ratios, higher_is_better=higher_is_better, high=high, undefined=undefined, one_sided=one_sided
     )
 
 
@@ -182,7 +175,7 @@ def matched_scores(
         one_sided: whether precision and recall are.
     """
     correct, gold, system = counts
-    f1 = replace(f1_score(f"{begin}f1", docs[0], correct, gold, system, undefined[0]), high=high)
+    f1 = f1_score(f"{begin}f1", docs[0], correct, gold, system, undefined[0])._replace(high=high)
     halves = zip(("precision", "recall"), docs[1:], (system, gold), undefined[1:], one_sided, strict=True)
     return [
         f1,
@@ -299,10 +292,6 @@ def _quotient(score: Score, names: Sequence[str]) -> Quotient | None:
     return above, below
 
 
-def _as_they_are(rows: Counts) -> Counts:
-    return rows
-
-
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
     """The scores of one metric, main score first, with the names of its counts.
@@ -317,7 +306,7 @@ class ScoreTable:
 
     count_names: tuple[str, ...]
     scores: tuple[Score, ...]
-    shown: Callable[[Counts], Counts] = _as_they_are
+    shown: Callable[[Counts], Counts] = lambda rows: rows
     by_name: Mapping[str, Score] = field(init=False)
     quotients: Mapping[str, Quotient] = field(init=False, repr=False, compare=False)
     _formulas: Formulas = field(init=False, repr=False, compare=False)
@@ -331,8 +320,7 @@ class ScoreTable:
     def of(self, totals: Counts) -> FloatArray:
         """Return all scores of summed counts: totals (..., k) -> (..., s)."""
         by_count: Counts = np.ascontiguousarray(totals.reshape(-1, totals.shape[-1]).T)  # type: ignore[assignment]
-        columns = self.of_columns(by_count)
-        return np.ascontiguousarray(columns.T).reshape(*totals.shape[:-1], len(self.scores))
+        return np.ascontiguousarray(self.of_columns(by_count).T).reshape(*totals.shape[:-1], len(self.scores))
 
     def of_columns(self, totals: Counts) -> FloatArray:
         """Return all scores of summed counts, a row for each count and each score: totals (k, m) -> (s, m)."""
@@ -448,13 +436,9 @@ def charged(table: ScoreTable, perfect: Counts) -> Counts:
             for name in _used(ratio.numerator):
                 if name not in below:
                     whole = ratio.terms(table.count_names, perfect)[1]
-                    rows[:, column_of[name]] = whole if _is_fault(score, ratio) else 0
+                    rows[:, column_of[name]] = whole if ratio.one_minus == score.higher_is_better else 0
     return rows
 
 
 def _used(weights: Mapping[str, float]) -> list[str]:
     return [name for name, weight in weights.items() if weight]
-
-
-def _is_fault(score: Score, ratio: Ratio) -> bool:
-    return ratio.one_minus == score.higher_is_better

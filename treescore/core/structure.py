@@ -130,16 +130,14 @@ def ordered_children(treebank: trees.ConstituentTreebank, links: Structure) -> t
     """
     starts = treebank.starts + treebank.word_offsets[owners_of(treebank.node_offsets)]
     parents = np.concatenate([links.parents, links.anchors])
-    places = np.concatenate([starts, np.arange(len(links.anchors))])
-    order = np.lexsort((np.arange(len(parents)), places, parents))
+    order = np.lexsort((np.arange(len(parents)), np.concatenate([starts, np.arange(len(links.anchors))]), parents))
     children = order[parents[order] != NONE]
     return children, parents[children]
 
 
 def nearest_kept(parents: IntArray, kept: BoolArray) -> IntArray:
     """Return the nearest node that is kept, bool (m,), at or above each node, and last NONE: int64 (m + 1,)."""
-    nodes = np.arange(len(parents))
-    found = np.append(np.where(kept, nodes, parents), NONE)  # NONE, the last, stays NONE
+    found = np.append(np.where(kept, np.arange(len(parents)), parents), NONE)  # NONE, the last, stays NONE
     while not np.array_equal(found, further := found[found]):
         found = further
     return found
@@ -150,8 +148,7 @@ def head_links(treebank: trees.DependencyTreebank) -> IntArray:
     lengths = np.diff(treebank.word_offsets)
     firsts = np.repeat(treebank.word_offsets[:-1], lengths)
     heads = resolved_heads(treebank)
-    inside = (heads >= 1) & (heads <= np.repeat(lengths, lengths))
-    return np.where(inside, heads - 1 + firsts, NONE)
+    return np.where((heads >= 1) & (heads <= np.repeat(lengths, lengths)), heads - 1 + firsts, NONE)
 
 
 def chain_lengths(parents: IntArray) -> IntArray:
@@ -287,8 +284,7 @@ def heights_of_spans(starts: IntArray, ends: IntArray) -> IntArray:
     """
     numbers = np.arange(len(starts))
     depths = numbers - np.searchsorted(np.sort(ends), starts, "right")
-    deepest = -least_between(-np.append(depths, 0), numbers, np.searchsorted(starts, ends))
-    return deepest - depths + 1
+    return -least_between(-np.append(depths, 0), numbers, np.searchsorted(starts, ends)) - depths + 1
 
 
 def least_between(values: IntArray, starts: IntArray, ends: IntArray) -> IntArray:

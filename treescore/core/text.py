@@ -51,7 +51,8 @@ _SMALL_TEXT = 1 << 20
 """Bytes that Python's own SHA-256 (325 MB a second) takes 3 ms for, as long as `hashlib` takes to load OpenSSL."""
 _OWN_MODULES = ("_sha2", "_sha256")
 """Modules of Python's own SHA-256, from 3.12 on and before; the standard library's `random` takes SHA-512 so."""
-_DIGEST = re.compile("sha256:[0-9a-f]{64}")
+DIGEST = re.compile("sha256:[0-9a-f]{64}")
+"""What `digest_of` returns."""
 
 SHOWN_DIGITS = 12
 """Digits of a digest that people read; documents hold all."""
@@ -61,11 +62,6 @@ def short_digests(names: str) -> str:
     """Return names of texts (`sha256:...`, of several texts separated by spaces) with the first digits alone."""
     parts = (part.partition("sha256:") for part in names.split(" "))
     return " ".join(f"{before}{mark}{digits[:SHOWN_DIGITS]}" for before, mark, digits in parts)
-
-
-def is_digest(name: str) -> bool:
-    """Return whether a string is what `digest_of` returns."""
-    return _DIGEST.fullmatch(name) is not None
 
 
 def digest_of(data: bytes) -> str:

@@ -27,8 +27,7 @@ def flat_bytes(vocabulary: trees.Vocabulary, treebanks: Sequence[trees.Treebank]
         treebanks: of any kind.
     """
     writer = _Writer(vocabulary)
-    roots = [writer.described(treebank) for treebank in treebanks]
-    return writer.joined(roots)
+    return writer.joined([writer.described(treebank) for treebank in treebanks])
 
 
 def treebanks_of(flat: bytes) -> tuple[trees.Vocabulary, list[Any]]:
@@ -114,8 +113,7 @@ class _Reader:
         self._arrays = []
         begins = [0] * len(blocks)
         for size, length, kind in arrays:
-            array = blocks[size][begins[size] : begins[size] + length]
-            self._arrays.append(array.astype(kind, copy=False))
+            self._arrays.append(blocks[size][begins[size] : begins[size] + length].astype(kind, copy=False))
             begins[size] += length
 
     def add(self, described: tuple[str, Sequence[Any]]) -> None:

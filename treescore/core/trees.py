@@ -386,8 +386,7 @@ class ExpressionTreebank(DependencyTreebank):
 
     def expression_sentences(self) -> IntArray:
         """Return the sentence of each expression, from 0, int64 (k,)."""
-        firsts = self.expression_words[self.expression_offsets[:-1]]
-        return np.searchsorted(self.word_offsets, firsts, "right") - 1
+        return np.searchsorted(self.word_offsets, self.expression_words[self.expression_offsets[:-1]], "right") - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,7 @@
 """Check that gold and system have the same words, sentence by sentence, as EVALB does."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +14,7 @@ from treescore.errors import Problem
 Words = ConstituentTreebank | DependencyTreebank | DiscontinuousTreebank
 
 
-@dataclass(frozen=True, slots=True)
-class WordCheck:
+class WordCheck(NamedTuple):
     """How the words of n sentences compare.
 
     Attributes:
@@ -118,12 +116,11 @@ class _WordProblems(Mapping[int, Problem]):
         word = int(self._first[sentence])
         wrong = self._system.vocabulary.strings[system[word]]
         right = self._gold.vocabulary.strings[gold[word]]
-        return Problem(
-            "word-mismatch",
-            f"Word {word + 1}, {wrong!r}, is not gold's word. Send the words as they were given out, in their order.",
-            sentence=sentence + 1,
-            gold_detail=f"Word {word + 1} is {wrong!r}, in gold it is {right!r}.{told_apart(wrong, right)}",
+        detail = (
+            f"Word {word + 1}, {wrong!r}, is not gold's word. Send the words as they were given out, in their order."
         )
+        gold_detail = f"Word {word + 1} is {wrong!r}, in gold it is {right!r}.{told_apart(wrong, right)}"
+        return Problem("word-mismatch", detail, sentence=sentence + 1, gold_detail=gold_detail)
 
     @staticmethod
     def _forms(treebank: Words, sentence: int) -> IntArray:

@@ -220,9 +220,7 @@ class Figures:
 
     def interval(self, low: float | None, high: float | None) -> str:
         """Return an interval in brackets, `[-0.3, inf]` where it has one end; a dash where it has none."""
-        if low is None and high is None:
-            return UNDEFINED
-        return f"[{', '.join(map(self._bound, ends(low, high)))}]"
+        return UNDEFINED if low is None and high is None else f"[{', '.join(map(self._bound, ends(low, high)))}]"
 
     def _bound(self, bound: float) -> str:
         """Return an end of an interval; one near 0 with its first digit, so that print leaves out 0 too."""

@@ -92,8 +92,7 @@ class Columns(NamedTuple):
     positions: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(NamedTuple):
     """What submissions are compared on.
 
     Attributes:
@@ -120,7 +119,7 @@ class Subject:
     def charging(self) -> Subject:
         """Return the subject with `errors` zero."""
         entry = self.entry.charging
-        return replace(self, entry=entry, score=entry.metric.table.by_name[self.score.name])
+        return self._replace(entry=entry, score=entry.metric.table.by_name[self.score.name])
 
     @property
     def columns(self) -> Columns:
@@ -291,8 +290,7 @@ def question_document(
 
 def submissions_of(rows: Sequence[RowDocument]) -> list[str]:
     """Return all submissions whose counts rows depend on, each once."""
-    named = (name for row in rows for name in (row["name"], *row["runs"]))
-    return list(dict.fromkeys(named))
+    return list(dict.fromkeys(name for row in rows for name in (row["name"], *row["runs"])))
 
 
 def subject_of(document: Mapping[str, Json]) -> tuple[Spec, Subject]:
@@ -306,16 +304,9 @@ def subject_of(document: Mapping[str, Json]) -> tuple[Spec, Subject]:
         {"format": question["format"], "transforms": question["transforms"], "metrics": [question["metric"]]}
     )
     entry, score = find_score(spec, document["score"])
-    return spec, Subject(
-        address=document["score"],
-        entry=entry,
-        score=score,
-        settings=Settings(**document["settings"]),
-        part=document["part"],
-        parts=[(part["name"], part["sentences"]) for part in question["parts"]],
-        gold_digest=document["gold_digest"],
-        selection=document["selection"],
-    )
+    parts = [(part["name"], part["sentences"]) for part in question["parts"]]
+    kept = {name: document[name] for name in ("part", "gold_digest", "selection")}
+    return spec, Subject(document["score"], entry, score, Settings(**document["settings"]), parts=parts, **kept)
 
 
 LEVEL = 0.95

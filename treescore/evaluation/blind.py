@@ -43,8 +43,7 @@ def blind_inputs(treebank: trees.Treebank) -> Mapping[str, str]:
         return {"words": "".join(_columns(treebank)), "text": _running(_surface(treebank), documents)}
     if isinstance(treebank, trees.SemanticTreebank):
         form = _strings(treebank.vocabulary, treebank.forms)
-        bounds = pairwise(treebank.word_offsets.tolist())
-        lines = [" ".join(map(form, range(begin, end))) for begin, end in bounds]
+        lines = [" ".join(map(form, range(begin, end))) for begin, end in pairwise(treebank.word_offsets.tolist())]
         return {"words": write_sdp(without_graph(treebank)), "text": _running(lines, [None] * len(lines))}
     if isinstance(treebank, trees.ParallelTreebank):
         sides = {"source": treebank.source, "target": treebank.target}
@@ -67,8 +66,7 @@ def _constituent_lines(treebank: trees.ConstituentTreebank | trees.Discontinuous
     strings = treebank.vocabulary.strings
     empty = treebank.vocabulary.get(EMPTY_CATEGORY)
     words, tags = treebank.words.tolist(), treebank.tags.tolist()
-    offsets = treebank.word_offsets.tolist()
-    for begin, end in pairwise(offsets):
+    for begin, end in pairwise(treebank.word_offsets.tolist()):
         yield " ".join(strings[words[word]] for word in range(begin, end) if tags[word] != empty)
 
 
@@ -77,8 +75,7 @@ def _columns(treebank: trees.DependencyTreebank) -> Iterator[str]:
     form = _strings(treebank.vocabulary, treebank.forms)
     spaced = _spaces(treebank.vocabulary, treebank.misc)
     tokens = _multiword(treebank)
-    offsets = treebank.word_offsets.tolist()
-    for begin, end in pairwise(offsets):
+    for begin, end in pairwise(treebank.word_offsets.tolist()):
         for word in range(begin, end):
             if word in tokens:
                 token = tokens[word]

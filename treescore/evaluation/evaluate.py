@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,9 +40,7 @@ def _check_read(treebank: trees.Treebank, cap: int) -> None:
 
 def as_read(outcome: registry.Outcome, seen: Any, system: Any) -> registry.Outcome:
     """Return the outcome of an output that a metric has `seen` with marks of the whole output."""
-    if seen is system:
-        return outcome
-    return replace(outcome, marks=lambda: marks_of_all(outcome.marks(), system))
+    return outcome if seen is system else replace(outcome, marks=lambda: marks_of_all(outcome.marks(), system))
 
 
 def lost_sentences(system: trees.Treebank) -> str:
@@ -170,12 +168,8 @@ def _not_in_gold(system: trees.DiscontinuousTreebank | trees.SemanticTreebank, u
 
 def _missing(index: int, name: str | None, total: int, advice: str) -> Problem:
     found = f"The output lacks {wording.counted(total, 'sentence')} of gold"
-    return Problem(
-        "sentence-missing",
-        f"{found}. {advice}",
-        sentence=index + 1,
-        gold_detail=f"{found}, the first is {name}. {advice}",
-    )
+    gold_detail = f"{found}, the first is {name}. {advice}"
+    return Problem("sentence-missing", f"{found}. {advice}", sentence=index + 1, gold_detail=gold_detail)
 
 
 MAX_VALUES = 200
@@ -184,8 +178,7 @@ MAX_VALUES = 200
 _BIN = 10
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceGroups:
+class SentenceGroups(NamedTuple):
     """The sentences of gold by the values of one grouping; those without a value are in no group.
 
     Attributes:
@@ -304,7 +297,8 @@ class Evaluation:
         if isinstance(gold, ReadGold):
             self._vocabulary = gold.vocabulary
             self.gold, *stages = gold.treebanks
-            self._stages |= zip(_stages_of(spec), stages, strict=True)
+            steps = [entry.steps[:end] for entry in spec.entries for end in range(1, len(entry.steps) + 1)]
+            self._stages |= zip(dict.fromkeys(tuple(map(id, each)) for each in steps), stages, strict=True)
             return
         for index, entry in enumerate(spec.entries):
             with placed(f"/metrics/{index}/params"):
@@ -391,8 +385,7 @@ class Evaluation:
         """Return what the sentences of gold count under a metric entry against a missing output: (n, k)."""
         if entry.key not in self._absent:
             with placed(self._pointer, self.part):
-                gold = self._gold_after(entry.steps)
-                self._absent[entry.key] = entry.metric.absent(gold, self.items, self.limits)
+                self._absent[entry.key] = entry.metric.absent(self._gold_after(entry.steps), self.items, self.limits)
         return self._absent[entry.key]
 
     def _outcome(
@@ -430,12 +423,6 @@ class Evaluation:
             with placed(self._pointer, self.part):
                 self._stages[key] = steps[-1].transform.apply(before, before) if on else before
         return self._stages[key]
-
-
-def _stages_of(spec: Spec) -> dict[tuple[int, ...], tuple[Step, ...]]:
-    """Return the steps that lead to each stage of gold, by their key, in the order of the entries."""
-    stages = [entry.steps[:end] for entry in spec.entries for end in range(1, len(entry.steps) + 1)]
-    return {tuple(map(id, steps)): steps for steps in stages}
 
 
 def _unequal(gold: trees.Treebank, system: trees.Treebank) -> Problem:

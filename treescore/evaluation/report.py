@@ -6,8 +6,7 @@ training runs of one system.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -59,8 +58,7 @@ def _coefficients(a: FloatArray, b: FloatArray) -> dict[str, Json]:
     names = ("pearson", "spearman", "kendall")
     if len(a) < 3 or _is_constant(a) or _is_constant(b):
         return {name: {"value": None, "p": None, "reason": _no_coefficient(a, b)} for name in names}
-    measures = (correlations.pearson, correlations.spearman, correlations.kendall)
-    found = (measure(a, b) for measure in measures)
+    found = (measure(a, b) for measure in (correlations.pearson, correlations.spearman, correlations.kendall))
     return {name: {"value": value, "p": p} for name, (value, p) in zip(names, found, strict=True)}
 
 
@@ -147,8 +145,7 @@ def problems_of_runs(outputs: Sequence[Output], pointer: str) -> list[Problem]:
     return problems
 
 
-@dataclass(frozen=True, slots=True)
-class System:
+class System(NamedTuple):
     """One output to score, and its place in the request.
 
     Attributes:
@@ -168,8 +165,7 @@ class System:
     run_of: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """The result of an evaluation.
 
     Attributes:
@@ -238,7 +234,9 @@ def evaluate_systems(
         outcomes.append(compared)
         treebanks.append(treebank)
         unusual = [problem.at(system.pointer) for problem in treebank.sentences.warnings]
-        warnings += _warnings_of(system, compared, unusual)
+        warnings += [{"system": system.name, **_warning(problem)} for problem in unusual]
+        of_metrics = [(key, each.at(system.pointer)) for key, outcome in compared.items() for each in outcome.warnings]
+        warnings += [{"system": system.name, "metric": key, **_warning(problem)} for key, problem in of_metrics]
     warnings += _same_runs(systems)
     comparisons = []
     if addresses is not None and significance is not None:
@@ -257,15 +255,6 @@ def evaluate_systems(
     if agreement:
         document["agreement"] = _agreements(spec, systems, outcomes, agreement)
     return Report(spec, evaluation.gold, outcomes, document, warnings, evaluation, treebanks)
-
-
-def _warnings_of(system: System, scored: Mapping[str, Outcome], unusual: Sequence[Problem]) -> list[dict[str, Json]]:
-    """List warnings of an output, of its text (`unusual`) and of each metric."""
-    of_metrics = [(key, problem.at(system.pointer)) for key, outcome in scored.items() for problem in outcome.warnings]
-    return [
-        *({"system": system.name, **_warning(problem)} for problem in unusual),
-        *({"system": system.name, "metric": key, **_warning(problem)} for key, problem in of_metrics),
-    ]
 
 
 def _same_runs(systems: Sequence[System]) -> list[dict[str, Json]]:
@@ -321,8 +310,9 @@ def compare_outcomes(
 
     with placed("/significance"):
         settings = parse_settings(significance)
-        if settings.margin is not None:
-            _check_names(systems)
+        if settings.margin is not None and any("margin" in (system.name, system.run_of) for system in systems):
+            detail = 'With a margin no system can have the name "margin". Use another name.'
+            raise InputError(Problem("bad-parameter", detail, pointer="/margin"))
     members = runs_by_system(systems)
     formats = {name: [systems[run].format for run in runs] for name, runs in members.items()}
     blocks = documents_of(evaluation)
@@ -365,13 +355,8 @@ def compare_outcomes(
             charge_errors(compared, charged, left, percent=score.is_share)
             compared["notes"] = notes(compared)
         compared["signature"] = {**compared["signature"], **docs.asked_document(entry, evaluation.spec.format, formats)}
-        compared["command"] = docs.comparison_command(
-            entry,
-            evaluation.spec.format,
-            formats,
-            {**significance, "scores": [address]},
-            items=evaluation.items != ItemInfo(),
-        )
+        asked, has_items = {**significance, "scores": [address]}, evaluation.items != ItemInfo()
+        compared["command"] = docs.comparison_command(entry, evaluation.spec.format, formats, asked, items=has_items)
         documents.append(compared)
     return documents
 
@@ -457,17 +442,6 @@ def _check_margin(address: str, score: Score, margin: float | None) -> None:
         "could be worse by more. A margin is in units of the score: half a point of percent is 0.005."
     )
     raise InputError(Problem("bad-parameter", detail, pointer="/significance/margin"))
-
-
-def _check_names(systems: Sequence[System]) -> None:
-    """Refuse a name that the test of a margin has for itself beside the names of the two systems.
-
-    Raises:
-        InputError: a system has it.
-    """
-    if any("margin" in (system.name, system.run_of) for system in systems):
-        detail = 'With a margin no system can have the name "margin". Use another name.'
-        raise InputError(Problem("bad-parameter", detail, pointer="/margin"))
 
 
 def compared_members(comparisons: Sequence[Mapping[str, Json]]) -> dict[str, Json]:

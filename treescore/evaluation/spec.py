@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import treescore.formats
 import treescore.metrics
@@ -23,8 +23,7 @@ from treescore.errors import InputError, Problem, ProblemList, ScoringError
 SIDES = ("both", "gold", "system")
 
 
-@dataclass(frozen=True, slots=True)
-class FormatChoice:
+class FormatChoice(NamedTuple):
     """A format with its options as the request gave them."""
 
     name: str
@@ -36,8 +35,7 @@ class FormatChoice:
         return {"name": self.name, **self.options} if self.options else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One transform, and the side it changes."""
 
     name: str
@@ -76,8 +74,7 @@ class Entry:
         return any(step.transform.guided and step.on != "gold" for step in self.steps)
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(NamedTuple):
     """A checked request without its texts."""
 
     format: FormatChoice
@@ -147,13 +144,8 @@ def parse_items(value: Mapping[str, Json] | None) -> registry.ItemInfo:
     lengths = counted if value.get("lengths") is None else [(int(a), int(b)) for a, b in value["lengths"]]
     if counted is not None and lengths != counted:
         raise InputError(_words_mismatch(lengths or [], counted))
-    return registry.ItemInfo(
-        attributes=value.get("attributes", {}),
-        blocks=value.get("blocks"),
-        seconds=value.get("seconds", {}),
-        lengths=lengths,
-        words=words,
-    )
+    given = {name: value[name] for name in ("attributes", "blocks", "seconds") if name in value}
+    return registry.ItemInfo(**given, lengths=lengths, words=words)
 
 
 def _words_mismatch(lengths: Sequence[tuple[int, int]], counted: Sequence[tuple[int, int]]) -> Problem:
@@ -185,7 +177,9 @@ def check_fit(entry: Entry, gold: FormatChoice, system: FormatChoice) -> None:
                 raise InputError(Problem("transform-format-mismatch", detail))
             kind = step.transform.yields(kind)
         if not issubclass(kind, entry.metric.reads):
-            fix = _fix(kind, entry.metric.reads)
+            fix = " `treescore metrics` says what goes together."
+            if kind is ConstituentTreebank and DependencyTreebank in entry.metric.reads:
+                fix = ' Add the transform "heads", which makes dependencies of constituency trees.'
             detail = (
                 f"The metric {entry.name!r} scores {kinds_in_words(entry.metric.reads)}, but {side} is "
                 f"{kinds_in_words([kind])} (format {choice.name!r}).{fix}"
@@ -207,12 +201,6 @@ _KINDS = {
 def kinds_in_words(kinds: Sequence[type[Any]]) -> str:
     """Return what treebanks of these types are called."""
     return " or ".join(_KINDS.get(kind.__name__, kind.__name__) for kind in kinds)
-
-
-def _fix(kind: type[Any], wanted: Sequence[type[Any]]) -> str:
-    if kind is ConstituentTreebank and DependencyTreebank in wanted:
-        return ' Add the transform "heads", which makes dependencies of constituency trees.'
-    return " `treescore metrics` says what goes together."
 
 
 def _entry(problems: ProblemList, item: Json, pointer: str, shared: Sequence[Step]) -> Entry | None:
@@ -239,9 +227,7 @@ def _steps(problems: ProblemList, items: Sequence[Json], pointer: str) -> list[S
 
 
 def _named(value: Json) -> tuple[str, Mapping[str, Json]]:
-    if isinstance(value, str):
-        return value, {}
-    return value["name"], value.get("params", {})
+    return (value, {}) if isinstance(value, str) else (value["name"], value.get("params", {}))
 
 
 def _collect(problems: ProblemList, pointer: str, make: Any) -> Any:
@@ -290,8 +276,7 @@ CERTAINTIES = ("certain", "likely", "possible")
 """How sure a suggestion is, the surest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(NamedTuple):
     """A format that a text may be in.
 
     Attributes:
@@ -347,6 +332,4 @@ def _certainty(strength: float) -> str:
 
 
 def _usual(format_: type[registry.Format]) -> Sequence[Scored]:
-    if not format_.usual_metric:
-        return ()
-    return [Scored(format_.usual_metric, "The usual metric of this format.")]
+    return () if not format_.usual_metric else [Scored(format_.usual_metric, "The usual metric of this format.")]

@@ -6,15 +6,15 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core import trees
-from treescore.core.arrays import owners_of, paired_rows
+from treescore.core.arrays import owners_of
 from treescore.core.discontinuity import same_yields
-from treescore.core.registry import Marks, MarkState, Outcome, word_states
+from treescore.core.registry import Marks, Outcome, word_states
 from treescore.core.structure import NONE
 from treescore.errors import ScoringError
 from treescore.evaluation.spec import Entry
 from treescore.metrics.alignment.comparison import link_marks
 from treescore.metrics.parseval.choices import EVALB
-from treescore.metrics.parseval.details import span_marks
+from treescore.metrics.parseval.details import paired_marks, span_marks
 from treescore.metrics.semantic_dependencies import graph_marks
 
 
@@ -79,9 +79,7 @@ def _words(gold: trees.DependencyTreebank, system: trees.DependencyTreebank) -> 
 
 
 def _spans(gold: trees.ConstituentTreebank, system: trees.ConstituentTreebank) -> Marks | None:
-    if len(gold) != len(system):
-        return None
-    return span_marks(EVALB, gold, system, np.ones(len(gold), np.bool_))
+    return None if len(gold) != len(system) else span_marks(EVALB, gold, system, np.ones(len(gold), np.bool_))
 
 
 def _yields(gold: trees.DiscontinuousTreebank, system: trees.DiscontinuousTreebank) -> Marks | None:
@@ -98,18 +96,10 @@ def _yields(gold: trees.DiscontinuousTreebank, system: trees.DiscontinuousTreeba
         (number, spans.starts + 1, spans.ends + beyond, each.labels)
         for each, number, spans in zip(sides, owners, same_yields(gold, system), strict=True)
     ]
-    states = [np.zeros(len(each.labels), np.int64) for each in sides]
     left = [
         np.flatnonzero((each.parents != NONE) & compared[number]) for each, number in zip(sides, owners, strict=True)
     ]
-    for columns, state in ((4, MarkState.RIGHT), (3, MarkState.LABEL)):
-        chosen = [[column[kept] for column in side[:columns]] for side, kept in zip(rows, left, strict=True)]
-        for number, paired in enumerate(paired_rows(*chosen)):
-            states[number][left[number][paired]] = state
-            left[number] = np.delete(left[number], paired)
-    for number, wrong in enumerate(left):
-        states[number][wrong] = MarkState.SPAN
-    return Marks(system=states[1], gold=states[0])
+    return paired_marks(rows, left)
 
 
 def _links(gold: trees.Alignments, system: trees.Alignments) -> Marks | None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from treescore.core.arrays import BoolArray, Int32Array, IntArray
 from treescore.core.params import Param
-from treescore.core.registry import Format, Text, register
+from treescore.core.registry import Text, register
 from treescore.core.text import CERTAIN, LIKELY, Head, Limits, Signs, found_in_lines, share_of_lines
 from treescore.core.trees import Alignments, LinkForm, Sentences, Vocabulary
 from treescore.core.wording import counted
@@ -36,7 +36,7 @@ _LINK_FORM = "A line is: sentence, source word, target word, then optionally S o
 
 
 @register
-class Naacl(Format):
+class Naacl(shared.AlignmentFormat):
     """NAACL alignments. Words count from 1, 0 is NULL; a link without a flag is sure; sentence numbers may be padded.
 
     Blank lines are skipped, and flags may be small letters: the published scorer ignores such lines silently. Since
@@ -48,10 +48,7 @@ class Naacl(Format):
         "Word alignments, one line a link: 0001 1 2 S 0.9; words count from 1, 0 is NULL; flag and confidence optional."
     )
     source = "Mihalcea & Pedersen 2003 (HLT-NAACL workshop on parallel texts)"
-    yields = Alignments
     suffixes = (".naacl", ".wa")
-    usual_metric = "alignment"
-    memory = 25
     example = b"0001 1 1 S 0.9\n0001 2 3 P\n0001 3 0\n0002 1 2\n"
     usual_base = 1
     params: ClassVar[Mapping[str, Param]] = {
@@ -152,8 +149,7 @@ class Naacl(Format):
         """Write one line a link with its flag, under the names as they were read; pairs without links are left out."""
         first, second = shared.numbers_of_links(self.form, treebank)
         counts = np.diff(treebank.offsets).tolist()
-        named = treebank.sentences.sent_ids or treebank.pair_ids
-        pairs = zip(named, treebank.pair_ids, counts, strict=True)
+        pairs = zip(treebank.sentences.sent_ids or treebank.pair_ids, treebank.pair_ids, counts, strict=True)
         names = [name or number for name, number, count in pairs for _ in range(count)]
         flags = ["S" if sure else "P" for sure in treebank.sure.tolist()]
         lines = [f"{name} {a} {b} {flag}\n" for name, a, b, flag in zip(names, first, second, flags, strict=True)]
@@ -227,8 +223,6 @@ class Pharaoh(shared.LineFormat):
     doc = "Word alignments, one line a sentence pair: 0-0 1-2 (sure), 1p2 (possible); words count from 0."
     source = "Koehn et al. 2007 (Moses); Dyer, Chahuneau & Smith 2013 (fast_align)"
     suffixes = (".pharaoh",)
-    usual_metric = "alignment"
-    memory = 25
     example = b"0-0 1-2 2p1\n\n0-1 10?3\n"
     usual_base = 0
     params: ClassVar[Mapping[str, Param]] = {"base": shared.base_param(usual_base), "reversed": shared.REVERSED}
@@ -242,8 +236,6 @@ class Talp(shared.LineFormat):
     doc = "Word alignments, one line a sentence pair: 1-1 (sure), 3p4 (possible); words count from 1, 0 is NULL."
     source = "Lambert & Castell 2004 (AlignmentSet)"
     suffixes = (".talp",)
-    usual_metric = "alignment"
-    memory = 25
     example = b"1-1 2-3 3p4\n\n0-2 11P3\n"
     usual_base = 1
     params: ClassVar[Mapping[str, Param]] = {"base": shared.base_param(usual_base), "reversed": shared.REVERSED}
@@ -267,7 +259,7 @@ class _Pair(NamedTuple):
 
 
 @register
-class GizaA3(Format):
+class GizaA3(shared.AlignmentFormat):
     """GIZA++ alignments. A source word of the third line is linked with the numbers of target words behind it.
 
     Pairs are named by the number in their first line and stand in its order; of a number that is repeated the last
@@ -277,10 +269,7 @@ class GizaA3(Format):
     name: ClassVar[str] = "giza-a3"
     doc: ClassVar[str] = "Word alignments of GIZA++ and mgiza (A3.final), three lines a pair; all links are sure."
     source: ClassVar[str] = "Och & Ney 2003, Computational Linguistics 29(1) (GIZA++)"
-    yields = Alignments
     suffixes = (".a3", ".a3.final")
-    usual_metric = "alignment"
-    memory = 25
     example = (
         "# Sentence pair (1) source length 2 target length 3 alignment score : 1e-05\n"
         "le café noir \nNULL ({ 1 }) black ({ 3 }) coffee ({ 2 }) \n"
@@ -338,8 +327,7 @@ class GizaA3(Format):
         if self.values["reversed"]:
             source, target = target, source
         blocks = []
-        numbers = _numbers_of(treebank)
-        for number, (start, stop) in zip(numbers, pairwise(treebank.offsets.tolist()), strict=True):
+        for number, (start, stop) in zip(_numbers_of(treebank), pairwise(treebank.offsets.tolist()), strict=True):
             lengths = [int(end[start:stop].max()) if stop > start else 0 for end in (source, target)]
             linked: list[list[int]] = [[] for _ in range(lengths[0])]
             for own, other in zip(source[start:stop].tolist(), target[start:stop].tolist(), strict=True):
@@ -455,8 +443,7 @@ class _Linked:
         return number
 
     def _fault(self, code: str, detail: str, start: int) -> None:
-        column = self._column(start)
-        self._problems.add(Problem(code, detail, line=self._line, column=column, sent_id=self._sent_id))
+        self._problems.add(Problem(code, detail, line=self._line, column=self._column(start), sent_id=self._sent_id))
 
     def _column(self, start: int) -> int:
         """Return the column, from 1, of the character that begins at a byte."""

@@ -198,13 +198,9 @@ def _brackets_without_words(text: bytes, scanned: bracket_reader.Scan, lines: In
             f"{shown} is a bracket without words and is dropped, unless empty constituents are counted; if it is a "
             f"word, write {word}."
         )
-        yield Problem(
-            "bracket-without-words",
-            detail,
-            sentence=sentence + 1,
-            line=int(lines[sentence]) + text.count(b"\n", begin, at),
-            column=len(text[text.rfind(b"\n", 0, at) + 1 : at].decode()) + 1,
-        )
+        line = int(lines[sentence]) + text.count(b"\n", begin, at)
+        column = len(text[text.rfind(b"\n", 0, at) + 1 : at].decode()) + 1
+        yield Problem("bracket-without-words", detail, sentence=sentence + 1, line=line, column=column)
 
 
 def _strings(text: bytes, scanned: bracket_reader.Scan) -> list[str]:

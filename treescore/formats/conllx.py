@@ -65,8 +65,7 @@ class ConllX(RowsFormat):
         what = f"A number, {COLUMNS - 3} or more further columns, a number as HEAD"
         why = [found_in_lines(len(rows), len(head.rows), what)]
         foreign = any(COMMENT.match(line) for line in head.comments)
-        tags = {row[3] for row in rows}
-        if tags <= UNIVERSAL or foreign:
+        if {row[3] for row in rows} <= UNIVERSAL or foreign:
             return Signs(POSSIBLE / 2 if foreign else POSSIBLE, why)
         why.append("No comments, and tags that are not the universal ones.")
         return Signs(LIKELY, why)
@@ -74,8 +73,7 @@ class ConllX(RowsFormat):
     def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
         """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
-        lines = lines_of(text, lenient=self.lenient)
-        return self._read(lines, vocabulary, limits)
+        return self._read(lines_of(text, lenient=self.lenient), vocabulary, limits)
 
     def _found(self, limits: Limits) -> ProblemList:
         """Return a list for problems of lines: of each of them where it costs its sentence."""

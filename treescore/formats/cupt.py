@@ -304,8 +304,7 @@ class Cupt(RowsFormat):
             if not line or line.startswith("#"):
                 lines.append(line)
             else:
-                is_word = line.partition("\t")[0].isdigit()
-                lines.append("\t".join((line, next(codes) if is_word else NONE)))
+                lines.append("\t".join((line, next(codes) if line.partition("\t")[0].isdigit() else NONE)))
         return "".join(f"{line}\n" for line in lines)
 
 
@@ -350,14 +349,11 @@ def read_cupt(
     def check(fields: Fields, findings: Findings, warnings: Findings) -> tuple[Ids, Expressions]:
         _check_headers(columns, findings, warnings)
         warnings.add(odd_lines, _blanks)
-        wrong_heads = warnings if any_heads else None
-        ids = ids_of(fields, vocabulary, findings, warnings, wrong_heads=wrong_heads)
-        codes = fields[COLUMN - 1]
-        return ids, expressions_of(ids, codes, vocabulary, findings, warnings, ranges=ranges)
+        ids = ids_of(fields, vocabulary, findings, warnings, wrong_heads=warnings if any_heads else None)
+        return ids, expressions_of(ids, fields[COLUMN - 1], vocabulary, findings, warnings, ranges=ranges)
 
     def layout(outline: Outline) -> Findings:
-        wanted = f"the first line names {len(columns)}"
-        return check_layout(outline, len(columns), "cupt-column-count", wanted)
+        return check_layout(outline, len(columns), "cupt-column-count", f"the first line names {len(columns)}")
 
     reader = RowFormat(fields_of, layout, check)
     outline = replace(outline_of(stripped, limits), places=places)

@@ -241,8 +241,7 @@ class DiscBracket(gap_trees.GapFormat):
 
     def write(self, treebank: DiscontinuousTreebank) -> str:
         """Write one tree a line. Raises InputError for what the format cannot hold."""
-        trees = gap_trees.WrittenTrees(treebank, self.name)
-        return "".join(_Line(treebank, tree).text() + "\n" for tree in trees)
+        return "".join(_Line(treebank, tree).text() + "\n" for tree in gap_trees.WrittenTrees(treebank, self.name))
 
 
 def _no_problem(_node: int, /, *, cycle: bool) -> Problem:
@@ -367,9 +366,7 @@ class _Line:
         self._refuse(not form or set(form) & _SPACE_SIGNS or _unescaped(written) != form, f"the word {form!r}")
         leaf = f"{word - self._tree.words.start}={written}"
         tag, function = int(treebank.tags[word]), int(treebank.word_functions[word])
-        if tag == NO_TAG:
-            return leaf
-        return f"({self._label(tag, function)} {leaf})"
+        return leaf if tag == NO_TAG else f"({self._label(tag, function)} {leaf})"
 
     def _label(self, number: int, function: int) -> str:
         parts = self._strings[number], self._strings[function]

@@ -99,8 +99,7 @@ class Export(gap_trees.GapFormat):
         assert isinstance(text, bytes)  # noqa: S101 - a format of one text
         faults = gap_trees.Faults()
         lines = _lines_of(spaced_fields(unix_lines(text), COLUMNS), limits, faults)
-        sent_ids = _sent_ids(lines, faults)
-        return _export_treebank(lines, vocabulary, limits, sent_ids, faults, lenient=self.lenient)
+        return _export_treebank(lines, vocabulary, limits, _sent_ids(lines, faults), faults, lenient=self.lenient)
 
     def write(self, treebank: DiscontinuousTreebank) -> str:
         """Write version 4. Raises InputError for what the format cannot hold."""
@@ -310,13 +309,9 @@ def _written_export(treebank: DiscontinuousTreebank) -> Iterator[str]:
         yield f"{_BOS} {name}\n"
         for word in tree.words:
             form, tag = strings[treebank.words[word]], trees.tag(word)
-            fields = [
-                form,
-                strings[treebank.lemmas[word]] or gap_trees.NOTHING,
-                tag,
-                strings[treebank.morphs[word]] or gap_trees.NOTHING,
-                strings[treebank.word_functions[word]] or gap_trees.NOTHING,
-            ]
+            columns = treebank.lemmas, treebank.morphs, treebank.word_functions
+            lemma, *others = (strings[column[word]] or gap_trees.NOTHING for column in columns)
+            fields = [form, lemma, tag, *others]
             if form in (_BOS, _EOS) or (form[:1] == "#" and _export_number(form[1:]) >= FIRST_NODE):
                 raise gap_trees.unwritable("export", f"the word {form!r}", tree.number)
             yield _line(fields, tree.below_root(treebank.anchors[word]), tree.number)

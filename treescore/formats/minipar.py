@@ -88,8 +88,7 @@ class Minipar(Format):
         strings = treebank.vocabulary.strings
         problems = ProblemList()
         lines: list[str] = []
-        bounds = treebank.word_offsets.tolist()
-        for sentence, (start, end) in enumerate(pairwise(bounds)):
+        for sentence, (start, end) in enumerate(pairwise(treebank.word_offsets.tolist())):
             words = [strings[number] for number in treebank.forms[start:end].tolist()]
             positions = _positions(words)
             for position in range(1, end - start + 1):

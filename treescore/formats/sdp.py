@@ -5,7 +5,7 @@ Comments name graphs and columns.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
@@ -33,8 +33,7 @@ _PIECE = 1 << 20
 """Bytes that are looked at together: the places of all tabs of a text would take several times its size."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(NamedTuple):
     """Fields behind the first columns that are not `_`, c of them, in the order of the text.
 
     Attributes:
@@ -49,8 +48,7 @@ class Cells:
     ends: IntArray
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """Where the fields of r token lines are.
 
     Attributes:
@@ -204,8 +202,7 @@ def places_of(outline: Outline) -> Places:
         if size > MAX_EDGES + len(outline.starts):  # the frames are among them
             detail = f"Up to this line the text has more than {MAX_EDGES:,} edges. Split it."
             raise LimitError(outline.problem(int(cells[0, -1]), None, "too-many-edges", detail))
-        row_ends = outline.ends[cells[0]]
-        found.append(np.concatenate([cells, [tabs[filled] + 1, np.minimum(tabs[filled + 1], row_ends)]]))
+        found.append(np.concatenate([cells, [tabs[filled] + 1, np.minimum(tabs[filled + 1], outline.ends[cells[0]])]]))
     return Places(counts, ends, np.concatenate(empty, axis=1), Cells(*np.concatenate(found, axis=1)))
 
 
@@ -396,8 +393,7 @@ def _words(outline: Outline, places: Places, cut: bytes, vocabulary: Vocabulary,
         known = vocabulary.table(values, lambda value: _FLAGS.get(value, 0))[values]
         _report_flags(np.flatnonzero(known < 1), column, values, vocabulary, findings)
         flags.append(np.asarray(known == _FLAGS[YES], np.bool_))
-    per_graph = sums_by(outline.sentences, len(outline.row_offsets) - 1, flags[1])
-    return _Words(columns, flags[0], flags[1], per_graph)
+    return _Words(columns, flags[0], flags[1], sums_by(outline.sentences, len(outline.row_offsets) - 1, flags[1]))
 
 
 def _position_of(string: str) -> int:

@@ -139,8 +139,7 @@ class _Reader:
             return
         for each in needed:
             if each not in attributes:
-                detail = f"The element {name} has no attribute {each}. Give it one."
-                self._fail("tigerxml-no-attribute", detail)
+                self._fail("tigerxml-no-attribute", f"The element {name} has no attribute {each}. Give it one.")
                 return
         if sentence is None:
             return
@@ -261,8 +260,7 @@ class _Reader:
                 return NONE
         if root.word:
             return NONE
-        names = (str(sentence.root).rpartition("_")[2], sentence.nodes[root.number])
-        return root.number if VROOT in names else NONE
+        return root.number if VROOT in (str(sentence.root).rpartition("_")[2], sentence.nodes[root.number]) else NONE
 
     def _add(
         self, sentence: _Sentence, node_parents: list[_Edge | None], word_parents: list[_Edge | None], root: int
@@ -323,8 +321,7 @@ class _Reader:
             if not cycle:
                 code = "node-without-words"
                 detail = f"The constituent {name!r} has no words below it. Remove it, or give it edges."
-            sent_id = self._names[sentence - 1]
-            return Problem(code, detail, line=node_lines[node], sentence=sentence, sent_id=sent_id)
+            return Problem(code, detail, line=node_lines[node], sentence=sentence, sent_id=self._names[sentence - 1])
 
         reading = gap_trees.Reading(
             vocabulary, self._limits, lenient, root, node_problem, np.array(node_lines, np.int64)

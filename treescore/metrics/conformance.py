@@ -48,8 +48,7 @@ class Constituents(NamedTuple):
 
     def where(self, mask: arrays.BoolArray) -> Constituents:
         """Return the constituents where `mask`, bool (k,), is true."""
-        owners = arrays.owners_of(self.offsets)[mask]
-        offsets = arrays.offsets_of(arrays.sums_by(owners, len(self.offsets) - 1))
+        offsets = arrays.offsets_of(arrays.sums_by(arrays.owners_of(self.offsets)[mask], len(self.offsets) - 1))
         return Constituents._make([*(column[mask] for column in self[:5]), offsets])
 
 
@@ -67,8 +66,7 @@ def constituents_of(
     nodes = np.arange(len(treebank.labels), dtype=np.int64)
     outer = (links.parents == NONE) & (treebank.labels == 0)
     tops = np.maximum.accumulate(np.where(links.parents == NONE, nodes, 0)) if len(nodes) else nodes
-    lowered = 0 if outer_bracket else outer[tops].astype(np.int64)
-    depths = links.depths - lowered
+    depths = links.depths - (0 if outer_bracket else outer[tops].astype(np.int64))
     everything = Constituents(nodes, treebank.labels, treebank.starts, treebank.ends, depths, treebank.node_offsets)
     mask = (treebank.starts < treebank.ends) & (outer_bracket | ~outer)
     if not preterminals:
@@ -258,20 +256,11 @@ class Conformance(Metric):
         if len(warnings) > 1 and self.values["categories"] is None:
             warnings = []  # brackets of other labels over the same words are equal here
         report = KeyReport(gold, links, key, usable, matches, self.values["limit"])
-        return Outcome(
-            rows=rows,
-            status=check.status,
-            unanswered=check.unanswered,
-            problems=check.problems,
-            warnings=warnings,
-            details=report.items,
-            slices=report.slices,
-            extra=report.tables,
-        )
+        tables: dict[str, Any] = {"details": report.items, "slices": report.slices, "extra": report.tables}
+        return Outcome(rows=rows, **check._asdict(), warnings=warnings, **tables)
 
-    def errors_of(self, item: Mapping[str, Json], gold: ConstituentTreebank) -> Iterator[dict[str, Json]]:
+    def errors_of(self, item: Mapping[str, Json], gold: ConstituentTreebank) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - other metrics need it
         """Return the key constituents that the system lacks: `crossed` where one of its constituents crosses them."""
-        del gold
         crossed = Counter((row["label"], row["start"], row["end"]) for row in item.get("violated", ()))
         for row in item.get("missed", ()):
             name = (row["label"], row["start"], row["end"])
@@ -419,7 +408,7 @@ class KeyReport:
     def _contexts(self) -> arrays.IntArray:
         """Number label, parent's label and children of each key constituent, equal ones alike: int64 (k,)."""
         gold, items = self.gold, self.key.items
-        above = np.append(gold.labels, NONE)[self._parents()]
+        above = np.append(gold.labels, NONE)[np.concatenate([self.links.parents, self.links.anchors])[items]]
         sides = self.key.labels, self._child_lists()[items], above - NONE
         return arrays.joint_keys(sides, [side[:0] for side in sides])[0]
 
@@ -432,10 +421,6 @@ class KeyReport:
         numbers = np.zeros(len(gold.labels) + len(gold.words), np.int64)
         numbers[above[begins]] = 1 + arrays.grouped_lists(values, np.append(begins, len(above)))[0]
         return numbers
-
-    def _parents(self) -> arrays.IntArray:
-        """Return the node above each key constituent, NONE at the top: int64 (k,)."""
-        return np.concatenate([self.links.parents, self.links.anchors])[self.key.items]
 
     def _context(self, index: int) -> dict[str, Json]:
         strings = self.gold.vocabulary.strings

@@ -6,7 +6,7 @@ Tables are as Lin prints them: by relation, word, genre and sentence length.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -49,8 +49,7 @@ TABLE = ScoreTable(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """The dependencies of one side, at most one for each of w words.
 
     Attributes:
@@ -267,9 +266,8 @@ class DependencyRelations(registry.Metric):
         ),
     }
 
-    def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
+    def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - other metrics need it
         """Return the answer's wrong dependencies, then the key's missed ones."""
-        del gold
         for row in item.get("words", ()):
             blank = {"gold_head": None, "gold_deprel": None}
             named = {"word": row["word"], "form": row["form"]}
@@ -308,8 +306,7 @@ class DependencyRelations(registry.Metric):
             problems.add(shown.problem_at(gold, "key-not-a-tree", detail, sentence, at))
         for sentence in np.flatnonzero(shape.roots > 1).tolist():
             detail = f"{int(shape.roots[sentence])} words have no head. The key must be one connected tree."
-            first = int(gold.word_offsets[sentence])
-            problems.add(shown.problem_at(gold, "key-not-a-tree", detail, sentence, first))
+            problems.add(shown.problem_at(gold, "key-not-a-tree", detail, sentence, int(gold.word_offsets[sentence])))
         problems.raise_if_any()
 
     def evaluate(
@@ -328,11 +325,10 @@ class DependencyRelations(registry.Metric):
             return registry.Outcome(
                 rows=np.zeros((len(gold), len(COUNT_NAMES)), np.int64), status=registry.all_ok(len(gold))
             )
-        absent = _without_answer(gold, system)
+        absent = shown.left_empty(gold, system) if len(gold) == len(system) else np.zeros(len(gold), np.bool_)
         present = np.flatnonzero(~absent)
         present_words = np.flatnonzero(~absent[owners_of(gold.word_offsets)])
-        answered_gold = _only(gold, present, present_words) if absent.any() else gold
-        words = alignment_of(answered_gold, system)
+        words = alignment_of(_only(gold, present, present_words) if absent.any() else gold, system)
         partners = np.where(words.gold_of >= 0, present_words[np.maximum(words.gold_of, 0)], UNALIGNED)
         labels = _label_map(self.values["equivalent_labels"], gold.vocabulary)
         key = _side(gold, labels, owners_of(gold.word_offsets))
@@ -348,7 +344,8 @@ class DependencyRelations(registry.Metric):
         status[absent] = registry.ERROR
         status[~sentences] = registry.SKIP
         rows = pair.rows()
-        unanswered = _unanswered(key, answer, len(gold)) & sentences
+        known, found = (sums_by(side.owners[side.dependencies], len(gold)) for side in (key, answer))
+        unanswered = (known > 0) & (found == 0) & sentences
         if self.values["errors"] == ZERO:
             status[unanswered & (status == registry.OK)] = registry.SKIP
             rows[unanswered, COUNT_NAMES.index("answer")] = rows[unanswered, COUNT_NAMES.index("key")]
@@ -369,17 +366,6 @@ class DependencyRelations(registry.Metric):
         )
 
 
-def _without_answer(gold: DependencyTreebank, system: DependencyTreebank) -> BoolArray:
-    """Find the sentences of gold that are empty in a system with as many sentences: bool (n,)."""
-    return shown.left_empty(gold, system) if len(gold) == len(system) else np.zeros(len(gold), np.bool_)
-
-
-def _unanswered(key: Side, answer: Side, sentences: int) -> BoolArray:
-    """Find the sentences with a dependency in the key and none in the answer, selected or not: bool (n,)."""
-    known, found = (sums_by(side.owners[side.dependencies], sentences) for side in (key, answer))
-    return np.asarray((known > 0) & (found == 0), np.bool_)
-
-
 def _only(gold: DependencyTreebank, sentences: IntArray, words: IntArray) -> DependencyTreebank:
     """Keep the columns that the alignment needs, of some sentences and their words."""
     new_index = np.searchsorted(words, np.arange(len(gold.forms) + 1))
@@ -388,10 +374,7 @@ def _only(gold: DependencyTreebank, sentences: IntArray, words: IntArray) -> Dep
         DependencyTreebank.of_columns(
             gold.vocabulary,
             offsets_of(np.diff(gold.word_offsets)[sentences]),
-            forms=gold.forms[words],
-            heads=gold.heads[words],
-            deprels=gold.deprels[words],
-            lines=gold.lines[words],
+            **{name: getattr(gold, name)[words] for name in ("forms", "heads", "deprels", "lines")},
         ),
         mwt_starts=new_index[gold.mwt_starts[tokens]],
         mwt_ends=new_index[gold.mwt_ends[tokens]],
@@ -410,13 +393,9 @@ def _side(treebank: DependencyTreebank, labels: Mapping[int, int], counted_at: I
     owners = owners_of(treebank.word_offsets)
     heads = _heads(treebank)
     inside = (heads > 0) & (heads <= np.diff(treebank.word_offsets)[owners])
-    return Side(
-        treebank=treebank,
-        owners=counted_at,
-        dependencies=np.asarray(heads != 0, np.bool_),
-        heads=np.where(inside, treebank.word_offsets[:-1][owners] + heads - 1, NO_WORD),
-        labels=treebank.vocabulary.map(treebank.deprels, dict(labels)),
-    )
+    above = np.where(inside, treebank.word_offsets[:-1][owners] + heads - 1, NO_WORD)
+    relations = treebank.vocabulary.map(treebank.deprels, dict(labels))
+    return Side(treebank, counted_at, np.asarray(heads != 0, np.bool_), above, relations)
 
 
 def _right(key: Side, answer: Side, partners: IntArray, *, labelled: bool) -> BoolArray:

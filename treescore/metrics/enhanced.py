@@ -137,11 +137,6 @@ def _shared_parents(text: _Text, arcs: Arcs) -> Arcs:
     return arcs.kept(np.asarray((own < 0) | (own == np.arange(len(own))), np.bool_))
 
 
-def _shared_dependents(_text: _Text, arcs: Arcs) -> Arcs:
-    """Return all edges: the script compares a word with a string here, which are never equal."""
-    return arcs
-
-
 def _control(text: _Text, arcs: Arcs) -> Arcs:
     """Drop subjects of words whose relation is `xcomp`."""
     subjects = text.labels(arcs, lambda label: any(step.startswith("nsubj") for step in label.split(">")))
@@ -181,7 +176,7 @@ def _without_case(step: str) -> str:
 KINDS: Mapping[str, Callable[[_Text, Arcs], Arcs]] = {
     "gapping": _gapping,
     "shared_parents": _shared_parents,
-    "shared_dependents": _shared_dependents,
+    "shared_dependents": lambda _, arcs: arcs,
     "control": _control,
     "relative_clauses": _relative_clauses,
     "case_information": _case_information,
@@ -282,13 +277,9 @@ class _Reader:
         for node, sentence in enumerate(treebank.empty_sentences.tolist()):
             number = self._strings[treebank.empty_ids[node]]
             if self._empty[sentence].setdefault(number, node) != node:
-                self._add(
-                    int(treebank.empty_lines[node]),
-                    sentence,
-                    "enhanced-duplicate-empty-node",
-                    f"Two empty nodes of the sentence have the ID {number}. Number them differently.",
-                    column=1,
-                )
+                line = int(treebank.empty_lines[node])
+                detail = f"Two empty nodes of the sentence have the ID {number}. Number them differently."
+                self._add(line, sentence, "enhanced-duplicate-empty-node", detail, column=1)
 
     def arcs(self) -> Arcs:
         direct, left = self._direct()
@@ -350,8 +341,7 @@ class _Reader:
         left = np.zeros(len(field_of_word), np.bool_)
         left[words[(values == _NO_WORD) | (values > np.diff(offsets)[owners])]] = True
         sources = np.where(values > 0, offsets[owners] + values - 1, ROOT)
-        labels = vocabulary.numbers(names)[edges]
-        return np.stack([words, sources, labels])[:, ~left[words]], np.flatnonzero(left)
+        return np.stack([words, sources, vocabulary.numbers(names)[edges]])[:, ~left[words]], np.flatnonzero(left)
 
     def _read(self, number: int, line: int, sentence: int) -> list[_Edge]:
         """Read the edges of one DEPS field; add a problem and return none where it is invalid."""
@@ -360,12 +350,8 @@ class _Reader:
         edges = self._parsed[number]
         if edges is None:
             field = short(self._strings[number])
-            self._add(
-                line,
-                sentence,
-                "enhanced-bad-deps",
-                f"DEPS is {field!r}. Write head:relation pairs separated by |, as 4:nsubj|6:nsubj, or _.",
-            )
+            detail = f"DEPS is {field!r}. Write head:relation pairs separated by |, as 4:nsubj|6:nsubj, or _."
+            self._add(line, sentence, "enhanced-bad-deps", detail)
             return []
         return edges
 
@@ -393,7 +379,6 @@ class _Reader:
         for edge in edges:
             if isinstance(edge[-1], str):
                 up.setdefault(edge[-1], {})[edge] = None
-        known = set(down)
         for lower in down:  # grows as it is read
             for upper in list(up.get(lower[0], ())):
                 path = upper + lower[1:]
@@ -551,9 +536,8 @@ class Enhanced(registry.Metric):
         """Return F1, precision and recall of both rows."""
         return _TABLE if self.values["counting"] == "multiset" else _UNBOUNDED_TABLE
 
-    def check_gold(self, gold: DependencyTreebank, items: registry.ItemInfo, limits: Limits) -> None:
+    def check_gold(self, gold: DependencyTreebank, items: registry.ItemInfo, limits: Limits) -> None:  # noqa: ARG002 - other metrics need it
         """Check that the DEPS of gold can be read. Raises InputError."""
-        del items
         self._edges(gold, limits)
 
     def evaluate(
@@ -611,8 +595,7 @@ class Enhanced(registry.Metric):
         """Return gold's words that are not aligned, or have an edge that the other side lacks."""
         named = [row for _, row in words.named_words(gold, item["item"])]
         for row in item["words"]:
-            kind = "not aligned" if row["system_word"] is None else "edges"
-            yield {"kind": kind, **named[row["word"] - 1], **row}
+            yield {"kind": ("not aligned" if row["system_word"] is None else "edges"), **named[row["word"] - 1], **row}
 
     def beside_gold(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
         """Return gold's words of the sentence with the edges of both sides."""

@@ -1,7 +1,6 @@
 """Score parallel treebanks: attachment on both sides and alignment, joined to one score (PTS)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -87,8 +86,7 @@ class ParallelTreebankScore(registry.Metric):
         option = values["weights"]
         weights = [float(option[part] if isinstance(option, Mapping) else option[k]) for k, part in enumerate(_PARTS)]
         if not 0 < sum(weights) < float("inf"):
-            detail = "The weights must have a positive sum."
-            raise InputError(Problem("bad-parameter", detail, pointer="/weights"))
+            raise InputError(Problem("bad-parameter", "The weights must have a positive sum.", pointer="/weights"))
         self._punctuation = values["punctuation"]
         self._table = _table(weights, "correct_both" if values["attachment"] == "las" else "correct_head")
 
@@ -195,7 +193,7 @@ def _table(weights: list[float], correct: str) -> ScoreTable:
             for side in SIDES
         ]
     aer = comparison.AER_SCORE
-    return ScoreTable(COUNT_NAMES, (*scores, replace(aer, doc="Alignment error rate; lower is better.")))
+    return ScoreTable(COUNT_NAMES, (*scores, aer._replace(doc="Alignment error rate; lower is better.")))
 
 
 def _lengths(gold: ParallelTreebank) -> arrays.IntArray:

@@ -5,9 +5,9 @@ on both sides, slices the scores of groups of edges; marks say which edges are w
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ ALONE = -1
 """Partner of an edge whose words the other side does not join."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(NamedTuple):
     """The edges of both sides over the same w words, each joined with the one between the same two words.
 
     Attributes:
@@ -195,8 +194,7 @@ def slices_of(gold: SemanticTreebank, pairs: Pairs) -> dict[str, columns.Documen
 
 def _direction(edges: Edges) -> IntArray:
     """Return on which side of its predicate each argument stands, by its place in _DIRECTIONS."""
-    side = np.sign(edges.arguments - edges.predicates)
-    return np.where(edges.predicates == ROOT, 3, np.array([2, 1, 0])[side])
+    return np.where(edges.predicates == ROOT, 3, np.array([2, 1, 0])[np.sign(edges.arguments - edges.predicates)])
 
 
 def _distance(edges: Edges) -> IntArray:
@@ -298,9 +296,8 @@ class SemanticDependencies(registry.Metric):
             marks=lambda: marks_of_pairs(pairs),
         )
 
-    def errors_of(self, item: Mapping[str, Json], gold: SemanticTreebank) -> Iterator[dict[str, Json]]:
+    def errors_of(self, item: Mapping[str, Json], gold: SemanticTreebank) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - other metrics need it
         """Return the edges that the output lacks, those that gold lacks, and those with another role."""
-        del gold
         for row in item["edges"]:
             missed, extra = row["system_label"] is None, row["gold_label"] is None
             yield {"kind": "missed" if missed else "extra" if extra else "role", **row}

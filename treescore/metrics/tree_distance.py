@@ -229,18 +229,16 @@ class TreeDistance(registry.Metric):
         super().__init__(**values)
         self._deletions = Deletions() if values["preset"] == DISCODOP else Deletions((), (), (), ())
 
-    def check_gold(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> None:
+    def check_gold(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> None:  # noqa: ARG002 - other metrics need it
         """Check that gold keeps to its share of the limit. Raises LimitError as `evaluate`."""
-        del items
         _check_size(with_gaps(gold), limits)
 
-    def evaluate(self, gold: Treebank, system: Treebank, items: registry.ItemInfo, limits: Limits) -> registry.Outcome:
+    def evaluate(self, gold: Treebank, system: Treebank, items: registry.ItemInfo, limits: Limits) -> registry.Outcome:  # noqa: ARG002 - other metrics need it
         """Compare each sentence; status ERROR where words differ.
 
         Raises:
             LimitError: `tree-distance-limit`, the output exceeds its share of the limit.
         """
-        del items
         _check_size(with_gaps(system), limits)
         check = check_words(gold, system)
         usable = np.asarray(check.status == registry.OK, np.bool_)
@@ -262,9 +260,7 @@ class TreeDistance(registry.Metric):
         rows = np.stack([np.asarray(column, np.int64) for column in columns], axis=1)
         return registry.Outcome(
             rows=rows,
-            status=check.status,
-            unanswered=check.unanswered,
-            problems=check.problems,
+            **check._asdict(),
             warnings=root_warnings(gold, system, (), category_of),  # roots are always compared
             details=lambda start, stop: Records(
                 {"edits": Numbers(distance[start:stop]), "nodes": Numbers(nodes[start:stop])}
@@ -273,14 +269,12 @@ class TreeDistance(registry.Metric):
 
     def absent(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> Counts:
         """Count each sentence of gold as one in which every node of gold is deleted, and as many others inserted."""
-        outcome = self.evaluate(gold, gold, items, limits)
-        rows = charged(TABLE, outcome.rows)
+        rows = charged(TABLE, self.evaluate(gold, gold, items, limits).rows)
         rows[:, COUNT_NAMES.index("skip")] = 1
         return rows
 
-    def errors_of(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
+    def errors_of(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - other metrics need it
         """Return the sentence if its trees differ."""
-        del gold
         if item["edits"]:
             yield {"kind": "tree", "edits": item["edits"], "nodes": item["nodes"]}
 
@@ -288,8 +282,7 @@ class TreeDistance(registry.Metric):
         """Return 1 for each sentence whose root does not count, since its label is deleted: int64 (n,)."""
         deleted = set(self._deletions.labels)
         strings = gold.vocabulary.strings
-        labels = gold.labels[gold.node_offsets[:-1]]
-        return np.array([strings[label] in deleted for label in labels.tolist()], np.int64)
+        return np.array([strings[label] in deleted for label in gold.labels[gold.node_offsets[:-1]].tolist()], np.int64)
 
 
 def _check_size(treebank: DiscontinuousTreebank, limits: Limits) -> None:

@@ -9,8 +9,7 @@
 
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from treescore.core.wording import correction_name, listed, one_line, p_words, unit_word
 from treescore.render import crosstable
@@ -58,11 +57,8 @@ def comparison_described(tables: Sequence[crosstable.CrossTable]) -> tuple[str, 
             for system in table.systems
         )
         sentences.append(f"{crosstable.headline(table)}. Ranking: {ranking}.")
-        sentences += [
-            *map(text_warning, table.document["warnings"]),
-            decisions(table),
-            *crosstable.notes(table.document),
-        ]
+        sentences += [*map(text_warning, table.document["warnings"]), decisions(table)]
+        sentences += crosstable.notes(table.document)
     return f"Significance of differences: {scores}", " ".join(sentences) or "No comparison."
 
 
@@ -107,14 +103,8 @@ def pairs_svg(document: Mapping[str, Any], system: str | None = None, shares: Co
     for row, name in enumerate(table.names):
         right, y = left + (row - 1) * _CELL_STEP + 12, 24 + row * _CELL_STEP
         own = system is not None and table.systems[row]["name"] == system
-        draw.put(
-            drawing,
-            right,
-            y + 4,
-            name,
-            draw.Look(draw.SMALL, draw.BOLD if own else draw.NORMAL, draw.END),
-            right - draw.MARGIN + 1,
-        )
+        look = draw.Look(draw.SMALL, draw.BOLD if own else draw.NORMAL, draw.END)
+        draw.put(drawing, right, y + 4, name, look, right - draw.MARGIN + 1)
     for (row, column), cell in sorted(table.cells.items()):
         own = system is not None and system in (table.systems[row]["name"], table.systems[column]["name"])
         tip = _tip(table, (row, column), cell) if count <= _MOST_TIPS else None
@@ -147,8 +137,7 @@ def _pairs_described(table: crosstable.CrossTable) -> str:
 _AGAINST_AXIS = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Opponent:
+class Opponent(NamedTuple):
     """Another system, seen from the one that is compared.
 
     Attributes:

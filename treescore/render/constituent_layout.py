@@ -89,7 +89,9 @@ class Tree:
 
     def placed(self, nodes: Sequence[Node], xs: Sequence[float]) -> Iterator[tuple[int, float]]:
         """Place constituents, lower ones first; yield words that must move to the right, and by how much."""
-        _place_nodes(nodes, xs)
+        for node in nodes:
+            ends = node.children or [node.span.start]
+            node.x = (place_of(ends[0], xs) + place_of(ends[-1], xs)) / 2
         yield from _too_near(nodes, xs)
 
 
@@ -97,8 +99,7 @@ AnyTree = Union["Tree", "BranchTree"]
 """The drawn constituents of one side, without gaps or with."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConstituentLine:
+class ConstituentLine(NamedTuple):
     """A line of the picture.
 
     Attributes:
@@ -320,12 +321,6 @@ def _word_places(forms: Sequence[str], gaps: Sequence[float]) -> list[float]:
     return xs
 
 
-def _place_nodes(nodes: Sequence[Node], xs: Sequence[float]) -> None:
-    for node in nodes:
-        ends = node.children or [node.span.start]
-        node.x = (place_of(ends[0], xs) + place_of(ends[-1], xs)) / 2
-
-
 def _too_near(nodes: Sequence[Node], xs: Sequence[float]) -> Iterator[tuple[int, float]]:
     """Yield the words that must move to the right with all that follows, and by how much.
 
@@ -444,11 +439,8 @@ def branches_of(branches: Sequence[Branch], words: int) -> BranchTree:
         for number in kept
     ]
     parents = [branches[number].parent for number in kept]
-    return BranchTree(
-        tuple(nodes),
-        tuple(-1 if parent is None else places.get(parent, -1) for parent in parents),
-        tuple(places.get(anchor, -1) for anchor in anchors),
-    )
+    above = tuple(-1 if parent is None else places.get(parent, -1) for parent in parents)
+    return BranchTree(tuple(nodes), above, tuple(places.get(anchor, -1) for anchor in anchors))
 
 
 def masks_of(branches: Sequence[Branch], words: int) -> list[int]:

@@ -5,7 +5,7 @@ The same in words and as a table is for those who do not see the picture.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from treescore.core.wording import counted
@@ -23,7 +23,7 @@ _LISTED = 40
 _NAMED = 6
 """Words of a constituent that are written out."""
 _RUNS = re.compile("1+")
-_WHAT = {shapes.LABEL: "label", shapes.CROSSING: "crossing"}
+_WHAT = {shapes.AGREED: "", shapes.LABEL: "label", shapes.CROSSING: "crossing"}
 
 
 def sides_of(sentence: shapes.ConstituentSentence) -> list[tuple[str, shapes.Constituents]]:
@@ -41,7 +41,13 @@ def constituent_facts(sentence: shapes.ConstituentSentence, *, every: bool = Fal
     """
     sentence = drawn_constituents(sentence)
     rows = [
-        (shapes.shown_label(each.label), _covered_words(sentence, each), _range(each), name, _constituent_fault(each))
+        (
+            shapes.shown_label(each.label),
+            _covered_words(sentence, each),
+            _range(each),
+            name,
+            _WHAT.get(each.mark, "words"),
+        )
         for name, spans in sides_of(sentence)
         for each in _drawn(spans)
         if every or each.mark != shapes.AGREED
@@ -73,12 +79,6 @@ def note_of_parts(words: int, sides: Sequence[layout.Part]) -> str:
         },
         *([f"without {counted(empty, 'empty constituent')}"] if empty else []),
     )
-
-
-def _constituents_described(sentence: shapes.ConstituentSentence, *, mirrored: bool) -> str:
-    """Return the description of the drawn sentence for those who cannot see it, mirrored or not."""
-    where = shapes.where_sides((name for name, _ in sides_of(sentence)), mirrored=mirrored)
-    return " ".join(filter(None, [where, *_listed_spans(sentence), sentence.note]))
 
 
 def _listed_spans(sentence: shapes.ConstituentSentence) -> Iterator[str]:
@@ -115,7 +115,7 @@ def _drawn(constituents: shapes.Constituents) -> Iterator[_Drawn]:
     """Yield the constituents of a side whose words are drawn, in the order of their first words."""
     branches = [each for each in constituents if isinstance(each, shapes.Branch)]
     found = [
-        _Drawn(branch.label, branch.mark, _blocks(mask))
+        _Drawn(branch.label, branch.mark, [match.span() for match in _RUNS.finditer(f"{mask:b}"[::-1])])
         for branch, mask in zip(branches, layout.masks_of(branches, MOST_TREE_WORDS), strict=True)
         if mask
     ]
@@ -127,11 +127,6 @@ def _drawn(constituents: shapes.Constituents) -> Iterator[_Drawn]:
     return iter(sorted(found, key=lambda each: (each.blocks[0][0], -each.blocks[-1][1])))
 
 
-def _blocks(mask: int) -> list[tuple[int, int]]:
-    """Return the ranges of the bits that are set."""
-    return [match.span() for match in _RUNS.finditer(f"{mask:b}"[::-1])]
-
-
 def _range(each: _Drawn) -> str:
     return ", ".join(f"{start + 1}-{end}" for start, end in each.blocks)
 
@@ -141,10 +136,6 @@ def _covered_words(sentence: shapes.ConstituentSentence, each: _Drawn) -> str:
     if len(words) <= _NAMED:
         return " ".join(map(shapes.shown_form, words))
     return " ".join([*map(shapes.shown_form, words[: _NAMED - 2]), "…", shapes.shown_form(words[-1])])
-
-
-def _constituent_fault(each: _Drawn) -> str:
-    return "" if each.mark == shapes.AGREED else _WHAT.get(each.mark, "words")
 
 
 _TREE_LEVEL = 31.0
@@ -165,8 +156,7 @@ def constituents_svg(sentence: shapes.ConstituentSentence, *, name: str = "const
     return _ConstituentsPicture(drawn_constituents(sentence), name).svg()
 
 
-@dataclass(frozen=True, slots=True)
-class _TreeSide:
+class _TreeSide(NamedTuple):
     """Where one side is: its levels go up (-1) or down (1).
 
     Attributes:
@@ -196,7 +186,9 @@ class _ConstituentsPicture(shapes.SentencePicture):
         first = "bad" if sentence.gold is None else "gold"
         self._kinds = [first, "bad"][: len(sides)]
         mirrored = shapes.right_to_left(sentence.words)
-        drawing = Drawing(name, sentence.title, _constituents_described(sentence, mirrored=mirrored))
+        where = shapes.where_sides((name for name, _ in sides_of(sentence)), mirrored=mirrored)
+        described = " ".join(filter(None, [where, *_listed_spans(sentence), sentence.note]))
+        drawing = Drawing(name, sentence.title, described)
         self._lines = list(layout.constituent_lines(trees, self._forms))
         super().__init__(drawing, sentence.note, [line.width for line in self._lines], mirrored=mirrored)
 
@@ -223,8 +215,7 @@ class _ConstituentsPicture(shapes.SentencePicture):
         for side, nodes in zip(sides, line.sides, strict=True):
             for node in nodes:
                 y = side.bar(node.height) + (-6.5 if side.way < 0 else 15.5)
-                style = shapes.line_style(node.span.mark, side.kind)
-                self._label(node.x, y, node.label, style, layout.NODE_LABEL_SIZE)
+                self._label(node.x, y, node.label, shapes.line_style(node.span.mark, side.kind), layout.NODE_LABEL_SIZE)
         return bottom
 
     def _branches(self, node: layout.Node, side: _TreeSide, line: layout.ConstituentLine) -> None:

@@ -7,8 +7,8 @@ a table of a paper.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treescore.core import wording
 from treescore.core.registry import METRICS, score_head
@@ -100,8 +100,7 @@ def _short(value: Json) -> str:
     return wording.one_line(words) if len(words) <= _LONGEST_VALUE else short_digests(digest_of(words.encode()))
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One pair, the better-ranked system's row against the other's column.
 
     Attributes:
@@ -123,8 +122,7 @@ class Cell:
     p_parts: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CrossTable:
+class CrossTable(NamedTuple):
     """A comparison's systems, best first, the upper triangle of their pairs, and how figures are written."""
 
     document: Document
@@ -159,15 +157,9 @@ def cross_table(document: Document, shares: Container[str] = (), decimals: int |
         row, column = row_of[pair["a"]], row_of[pair["b"]]
         low, high = bounds(shown_interval(pair))
         tested = pair.get("difference_tested")
-        cell = Cell(
-            pair["difference"] if tested is None else tested,
-            low,
-            high,
-            pair["p_adjusted"],
-            bool(pair["significant"]),
-            _SIDE[pair["better"]],
-            pair.get("p_parts"),
-        )
+        difference = pair["difference"] if tested is None else tested
+        p, significant, winner = pair["p_adjusted"], bool(pair["significant"]), _SIDE[pair["better"]]
+        cell = Cell(difference, low, high, p, significant, winner, pair.get("p_parts"))
         if row > column:
             row, column, cell = column, row, turned(cell)
         cells[row, column] = cell
@@ -211,7 +203,7 @@ _OTHER = {"row": "column", "column": "row", None: None}
 def turned(cell: Cell) -> Cell:
     """Return a pair as its other system sees it."""
     low, high = (None if value is None else -value for value in (cell.high, cell.low))
-    return replace(cell, difference=-cell.difference, low=low, high=high, winner=_OTHER[cell.winner])
+    return cell._replace(difference=-cell.difference, low=low, high=high, winner=_OTHER[cell.winner])
 
 
 def headline(table: CrossTable) -> str:

@@ -4,7 +4,8 @@ What is drawn of many is chosen here; the same in words and as a table is for th
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from treescore.core.wording import counted
 from treescore.render import dependency_layout as layout
@@ -63,8 +64,7 @@ def _cut_half(half: shapes.DependencyHalf) -> shapes.DependencyHalf:
     """Return the words and arcs of a half that are drawn; arcs to words that are not may be left out unsaid."""
     words = range(min(len(half.words), MOST_ARC_WORDS))
     leaving = (arc for arc in half.arcs if arc.head in words and arc.dependent not in words)
-    arcs = [*_own(half), *leaving][:MOST_ARCS]
-    return replace(half, words=half.words[:MOST_ARC_WORDS], arcs=tuple(arcs))
+    return replace(half, words=half.words[:MOST_ARC_WORDS], arcs=tuple([*_own(half), *leaving][:MOST_ARCS]))
 
 
 def _own(half: shapes.DependencyHalf) -> list[shapes.Arc]:
@@ -114,8 +114,7 @@ def _dependencies_described(sentence: shapes.DependencySentence, *, mirrored: bo
     return " ".join(filter(None, [*parts, sentence.note]))
 
 
-@dataclass(frozen=True, slots=True)
-class _FactSide:
+class _FactSide(NamedTuple):
     name: str
     half: shapes.DependencyHalf
     arcs: dict[int, list[shapes.Arc]]
@@ -224,8 +223,7 @@ def dependencies_svg(sentence: shapes.DependencySentence, *, name: str = "depend
     return _DependenciesPicture(drawn_dependencies(sentence), name).svg()
 
 
-@dataclass(frozen=True, slots=True)
-class _ArcSide:
+class _ArcSide(NamedTuple):
     """Where the arcs of one half of a line are: levels go up (-1) or down (1) from its base."""
 
     half: int
@@ -298,15 +296,8 @@ class _DependenciesPicture(shapes.SentencePicture):
         if arc.piece.kind in {layout.IN, layout.OUT}:
             at_left = arc.left <= 0.0 and arc.piece.low < 0
             x, anchor = (shapes.EDGE, START) if at_left else (arc.right - shapes.EDGE, END)
-            self._text(
-                x,
-                y - 4,
-                arc.piece.others,
-                anchor,
-                size=shapes.SMALL_SIZE,
-                class_=f"cont {style.classes}",
-                fill=style.ink,
-            )
+            class_ = f"cont {style.classes}"
+            self._text(x, y - 4, arc.piece.others, anchor, size=shapes.SMALL_SIZE, class_=class_, fill=style.ink)
 
     def _words(self, line: layout.DependencyLine, base: float) -> None:
         """Draw the words of a line with their numbers, and hairlines between those of two rows."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 from treescore.render import sentence_shapes as shapes
 from treescore.render.drawing import BOLD, LINE_WIDTH, width, wrapped_lines
@@ -23,8 +24,7 @@ _NUMBERS = 3
 WHOLE, IN, OUT, ROOT = "whole", "in", "out", "root"
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """What a line shows of an arc, or of several arcs of one head that leave the line on the same side.
 
     Attributes:
@@ -65,8 +65,7 @@ class Arcs:
         self._numbers = numbers
         self._touching: list[list[shapes.Arc]] = [[] for _ in numbers]
         for arc in arcs:
-            ends = {arc.dependent, arc.dependent if arc.head is None else arc.head}
-            for end in ends:
+            for end in {arc.dependent, arc.dependent if arc.head is None else arc.head}:
                 if 0 <= end < len(numbers):
                     self._touching[end].append(arc)
 
@@ -269,16 +268,14 @@ _ROOT_AIR = 4.0
 _LEG_AIR = 3.0
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A row of words, as they are drawn."""
 
     forms: Sequence[str]
     numbers: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedArc:
+class PlacedArc(NamedTuple):
     """A piece of an arc in its place.
 
     Attributes:
@@ -296,8 +293,7 @@ class PlacedArc:
     label_x: float
 
 
-@dataclass(frozen=True, slots=True)
-class DependencyLine:
+class DependencyLine(NamedTuple):
     """A line of the picture.
 
     Attributes:
@@ -315,8 +311,7 @@ class DependencyLine:
     links: Links = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Halves:
+class Halves(NamedTuple):
     """What is to be placed.
 
     Attributes:
@@ -384,8 +379,7 @@ class _Column:
     x: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Half:
+class _Half(NamedTuple):
     row: int
     pieces: list[Piece]
     ports: list[tuple[float, float]]
@@ -413,8 +407,7 @@ def _dependency_line(halves: Halves, start: int, stop: int) -> DependencyLine:
         right = max([right, *_needed_right(part, columns_of[part.row])])
     placed = tuple(_placed(part, columns_of[part.row], right) for part in parts)
     xs = tuple(tuple(column.x for column in columns) for columns in columns_of)
-    links = _links_within(halves.links, bounds)
-    return DependencyLine(right, tuple(low for low, _ in bounds), xs, placed, links)
+    return DependencyLine(right, tuple(low for low, _ in bounds), xs, placed, _links_within(halves.links, bounds))
 
 
 def _links_within(links: Links, bounds: Sequence[tuple[int, int]]) -> Links:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, groupby
+from typing import NamedTuple
 
 from treescore.render import drawing as draw
 from treescore.render.drawing import number
@@ -24,8 +25,7 @@ _LARGEST = 1e12
 """Values from here on are not drawn: no score of a metric is as large."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(NamedTuple):
     """Maps values to pixels.
 
     Attributes:
@@ -126,8 +126,7 @@ def in_units(factor: float, values: Iterable[float | None]) -> list[float | None
     return [None if value is None else factor * value for value in values]
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """What is drawn of one row.
 
     Attributes:
@@ -148,7 +147,7 @@ class Mark:
     def in_units(self, factor: float) -> Mark:
         """Return the mark of a score's values in the unit of an axis."""
         value, low, high = in_units(factor, (self.value, self.low, self.high))
-        return replace(self, value=value, low=low, high=high)
+        return self._replace(value=value, low=low, high=high)
 
 
 def axis_svg(scale: Scale) -> str:
@@ -236,8 +235,7 @@ _NARROWEST_DOTS = 560
 _HEAD_LOOK = draw.Look(size=12, tone=draw.SOFT)
 
 
-@dataclass(frozen=True, slots=True)
-class DotColumn:
+class DotColumn(NamedTuple):
     """One column of texts.
 
     Attributes:
@@ -256,8 +254,7 @@ class DotColumn:
     most: float = 240
 
 
-@dataclass(frozen=True, slots=True)
-class DotRow:
+class DotRow(NamedTuple):
     """One row of the table, or words between rows.
 
     Attributes:
@@ -277,8 +274,7 @@ class DotRow:
     heading: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class DotTable:
+class DotTable(NamedTuple):
     """What is drawn.
 
     Attributes:
@@ -319,7 +315,9 @@ def dot_table(drawing: draw.Drawing, table: DotTable) -> str:
     if table.axis_words:
         y += 16
         draw.put(drawing, dots, y - 21, table.axis_words, _HEAD_LOOK)
-    _draw_column_heads(drawing, placed, y)
+    for each in placed:
+        x, anchor = (each.x + each.room, draw.END) if each.column.right else (each.x, draw.START)
+        draw.put(drawing, x, y - 7, each.column.head, _HEAD_LOOK._replace(anchor=anchor))
     draw_axis(drawing, table.scale, dots, y - 7)
     bottom = _draw_lines(drawing, table, (placed, dots, right), y)
     _rule(drawing, right, y, draw.RULE)
@@ -347,20 +345,13 @@ def _places(table: DotTable) -> tuple[list[_Placed], float, float]:
         x += room + _COLUMN_GAP
     if table.dots_after >= len(table.columns):
         dots, x = x, x + table.scale.width + _COLUMN_GAP
-    words = draw.room_of([table.axis_words], 12, most=10_000)
-    return placed, dots, max(x - _COLUMN_GAP, dots + words)
-
-
-def _draw_column_heads(drawing: draw.Drawing, placed: Iterable[_Placed], y: float) -> None:
-    for each in placed:
-        x, anchor = (each.x + each.room, draw.END) if each.column.right else (each.x, draw.START)
-        draw.put(drawing, x, y - 7, each.column.head, replace(_HEAD_LOOK, anchor=anchor))
+    return placed, dots, max(x - _COLUMN_GAP, dots + draw.room_of([table.axis_words], 12, most=10_000))
 
 
 def _draw_lines(drawing: draw.Drawing, table: DotTable, places: tuple[list[_Placed], float, float], y: float) -> float:
     """Draw the grid, then the rows over it, and return where they end."""
     placed, dots, right = places
-    tops = list(accumulate(map(_height, table.lines), initial=y))
+    tops = list(accumulate((_HEADING if line.heading else DOT_ROW_HEIGHT for line in table.lines), initial=y))
     for rows, run in groupby(zip(table.lines, tops, strict=False), lambda each: not each[0].heading):
         begins = [top for _, top in run]
         if rows:
@@ -375,10 +366,6 @@ def _draw_lines(drawing: draw.Drawing, table: DotTable, places: tuple[list[_Plac
         if line.mark is not None:
             draw_mark(drawing, table.scale, line.mark, dots, top + DOT_ROW_HEIGHT / 2)
     return tops[-1]
-
-
-def _height(line: DotRow) -> float:
-    return _HEADING if line.heading else DOT_ROW_HEIGHT
 
 
 def _draw_row_cells(drawing: draw.Drawing, placed: Iterable[_Placed], line: DotRow, y: float) -> None:

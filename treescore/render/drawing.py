@@ -13,10 +13,10 @@ full as fits, broken where little passes to the next.
 import html
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache, partial
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from treescore.core.wording import Figures, ends, one_line
 
@@ -401,8 +401,7 @@ def room_of(texts: Iterable[str], size: float = SMALL, weight: int = NORMAL, *, 
     return min(most, max((SLACK * width(one_line(text), size, weight) for text in texts), default=0.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """How a text is drawn.
 
     Attributes:
@@ -525,9 +524,7 @@ def shade_of(value: float, best: float, by: ShadeBy = BY_GAP) -> str:
 
 def shade_of_p(p: float | None) -> str | None:
     """Return the class of a cell by its p; None where it has no shade."""
-    if p is None:
-        return None
-    return next((f"d{step}" for step, most in enumerate(P_STEPS) if p <= most), None)
+    return None if p is None else next((f"d{step}" for step, most in enumerate(P_STEPS) if p <= most), None)
 
 
 MISSING = "–"
@@ -565,6 +562,4 @@ def interval_words(low: float | None, high: float | None, figures: Figures, *, s
 
 def ranks_words(ranks: Sequence[int] | None) -> str:
     """Return which ranks the tests leave open; empty where they leave one."""
-    if not ranks or ranks[0] == ranks[1]:
-        return ""
-    return f"{ranks[0]}–{ranks[1]}"
+    return "" if not ranks or ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"

@@ -8,8 +8,8 @@ Items are for programs: one JSON document a line, or CSV. Comparisons as CSV hav
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -161,7 +161,7 @@ def _pairs_table(
 
 def _narrowed(table: Table, fit: int) -> Table:
     """Return a cross-table with numbers for heads, and no more columns than fit."""
-    heads = [replace(column, head=column.head.partition(" ")[0]) for column in table.columns]
+    heads = [column._replace(head=column.head.partition(" ")[0]) for column in table.columns]
     made = replace(table, columns=heads)
     while made.width > fit and len(made.columns) > 2:
         kept = len(made.columns) - 1
@@ -351,8 +351,7 @@ def _flat_pair(document: Document, pair: Document) -> dict[str, Any]:
 _Writer = Callable[[Sequence[Document], Document | None, Container[str], int, Document], bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
+class Rendered(NamedTuple):
     """Bytes with their media type."""
 
     content: bytes

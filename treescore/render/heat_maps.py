@@ -6,9 +6,8 @@ has the row's system against the column's, whose names stand on the diagonal.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from treescore.core.wording import PERCENT, Figures, counted, figures_of, one_line, p_words
 from treescore.render import drawing as draw
@@ -25,8 +24,7 @@ OVERALL = "all parts"
 """Name of the row above the parts."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Matrix:
+class _Matrix(NamedTuple):
     """What is drawn, and where.
 
     Attributes:
@@ -180,11 +178,8 @@ def key_of(by: draw.ShadeBy = draw.BY_GAP) -> list[tuple[str, str]]:
         between = [f"{low}–{high}" for low, high in pairwise(steps)]
         words = ["0", f"< {steps[0]}", *between, f"≥ {steps[-1]}"]
         return [(f"d{step}", each) for step, each in enumerate(words)]
-    words = [
-        f"< {draw.SCORE_STEPS[0]:g}",
-        *(f"{step:g}" for step in draw.SCORE_STEPS[:-1]),
-        f"≥ {draw.SCORE_STEPS[-1]:g}",
-    ]
+    least, *_, most = draw.SCORE_STEPS
+    words = [f"< {least:g}", *(f"{step:g}" for step in draw.SCORE_STEPS[:-1]), f"≥ {most:g}"]
     return [(f"a{step}", each) for step, each in enumerate(words)]
 
 
@@ -239,8 +234,7 @@ _SWATCH = 16
 _ITEM_GAP = 20
 
 
-@dataclass(frozen=True, slots=True)
-class PairMap:
+class PairMap(NamedTuple):
     """Where everything stands.
 
     Attributes:
@@ -288,8 +282,7 @@ def draw_pair_map(drawing: draw.Drawing, drawn: PairMap, top: float, room: float
         _draw_dots(drawing, drawn, top)
     _draw_names(drawing, drawn, top)
     _draw_clusters(drawing, drawn, top)
-    bottom = top + len(drawn.table.systems) * drawn.high
-    return _draw_legend(drawing, drawn.table, bottom + 24, room)
+    return _draw_legend(drawing, drawn.table, top + len(drawn.table.systems) * drawn.high + 24, room)
 
 
 def _system_labels(table: CrossTable, *, worded: bool) -> Iterator[tuple[list[str], float]]:

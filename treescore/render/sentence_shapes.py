@@ -354,9 +354,7 @@ def drawing_of(metric: Metric, gold: Any, item: Row, rows: Sequence[Row], title:
         return _constituents(metric, gold, item, rows, title)
     if isinstance(gold, SemanticTreebank) and columns >= _EDGES:
         return _graph(gold, item, rows, title)
-    if isinstance(gold, Alignments) and columns >= _LINKS:
-        return _alignment(rows, title)
-    return None
+    return _alignment(rows, title) if isinstance(gold, Alignments) and columns >= _LINKS else None
 
 
 def _dependencies(

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treescore.core.wording import one_line
 
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A column by its head.
 
     Attributes:
@@ -118,8 +117,7 @@ class Table:
 def text_table(table: Table, width: int = 0) -> str:
     """Return plain text; what stands beside the grid breaks at a width of so many columns, 0 for none."""
     lines = [*([one_line(table.caption)] if table.caption else []), *map(text_warning, table.warnings)]
-    legend = _broken([table.legend] if table.legend else [], width)
-    grid = [*_text_grid(table), *legend] if table.columns else []
+    grid = [*_text_grid(table), *_broken([table.legend] if table.legend else [], width)] if table.columns else []
     claim = [_broken([paragraph], width) for paragraph in table.claim]
     blocks = [_broken(lines, width), grid, *claim, _broken(map(one_line, table.notes), width)]
     return "\n\n".join("\n".join(line.rstrip() for line in block) for block in blocks if block) + "\n"
@@ -142,8 +140,7 @@ def text_warning(words: str) -> str:
 def _text_grid(table: Table) -> list[str]:
     head, *lines = aligned([table.heads, *table.cells], [column.numeric for column in table.columns])
     rule = "-" * width_of(head)
-    ruled = [each for at, line in enumerate(lines) for each in ([rule, line] if at in table.rules else [line])]
-    return [head, *ruled]
+    return [head, *(each for at, line in enumerate(lines) for each in ([rule, line] if at in table.rules else [line]))]
 
 
 GAP = "  "

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from treescore.core.params import Json
 from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Metric, Outcome
@@ -138,9 +137,9 @@ class Scored:
             raise InputError(Problem("unknown-grouping", detail, pointer="/by"))
         flat = [dict(flat_values(row)) for row in found[by]]
         columns = _columns(flat)
-        by_name = self.entry.metric.table.by_name
+        plain = {score.name for score in self.entry.metric.table.scores if not score.is_share}
         scores = [name for name in columns if name.startswith(SCORES)]
-        shares = frozenset(name for name in scores if _share(by_name, name.removeprefix(SCORES)))
+        shares = frozenset(name for name in scores if name.removeprefix(SCORES) not in plain)
         headline = [SCORES + name for name in self.entry.metric.headline if SCORES + name in columns]
         counts = [name for name in columns if name in ("sentences", "counts.gold", "counts.system", "counts.words")]
         shown = ("value", *(counts or [name for name in columns if name.startswith("counts.")][:1]))
@@ -173,11 +172,6 @@ def _own_numbers(rows: Iterable[Mapping[str, Json]]) -> tuple[str, ...]:
         ):
             return (OWN_NUMBERS,)
     return ()
-
-
-def _share(known: Mapping[str, Any], name: str) -> bool:
-    """Return whether a score of a slice is from 0 to 1; those that only slices have are shares of words."""
-    return name not in known or known[name].is_share
 
 
 def _scores_line(scored: Scored, item: Mapping[str, Json]) -> str:
@@ -297,8 +291,5 @@ class _Choice:
 
 
 def _asked_words(value: Json) -> str:
-    return (
-        ", ".join(map(one_line, map(str, value)))
-        if isinstance(value, (list, tuple, set, frozenset))
-        else one_line(str(value))
-    )
+    values = value if isinstance(value, (list, tuple, set, frozenset)) else [value]
+    return ", ".join(one_line(str(each)) for each in values)

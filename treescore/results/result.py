@@ -348,8 +348,7 @@ class Result(Mapping[str, SystemScores], views.Renderable):
     def to_csv(self) -> str:
         """Return CSV with all digits: a row for each system and score, and the warnings in a last column."""
         said = " ".join(warning_lines(self.warnings))
-        rows = [{**row, "warnings": said} for row in self._rows()]
-        return views.csv_text([*_TIDY, "undefined", "warnings"], rows)
+        return views.csv_text([*_TIDY, "undefined", "warnings"], [{**row, "warnings": said} for row in self._rows()])
 
     def to_json(self) -> str:
         """Return what `treescore score` prints: `results` and `warnings`."""

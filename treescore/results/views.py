@@ -148,8 +148,7 @@ def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Json]]) -> str:
     """Return rows as CSV with a header; lists are JSON in their cell."""
     from treescore.render.table import separated  # noqa: PLC0415 - as above
 
-    lines = [list(columns), *([_csv_value(row.get(name)) for name in columns] for row in rows)]
-    return separated(lines).decode()
+    return separated([list(columns), *([_csv_value(row.get(name)) for name in columns] for row in rows)]).decode()
 
 
 def json_text(value: Json) -> str:
@@ -229,8 +228,7 @@ class View(Renderable, Sequence[Mapping[str, Json]]):
 
     def to_json(self) -> str:
         """Return an object with `title`, `rows`, `warnings` and `notes`."""
-        members = {"title": self.title, "rows": self.rows, "warnings": self.warnings, "notes": self.notes}
-        return json_text(members)
+        return json_text({"title": self.title, "rows": self.rows, "warnings": self.warnings, "notes": self.notes})
 
     def to_frame(self) -> Any:
         """Return a data frame with a column for each member."""
@@ -251,9 +249,7 @@ def _cell(value: Json, unit: Unit, *, share: bool) -> str:
         return UNDEFINED if share else ""
     if isinstance(value, float):
         return figures_of(unit, share=True).value(value) if share else f"{value:.4f}"
-    if isinstance(value, (list, tuple)):
-        return " ".join(map(str, value))
-    return str(value)
+    return " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -117,7 +117,9 @@ def _pair_documents(question: Question, answers: Answers) -> list[dict[str, Json
     for pair in asked_pairs(question.candidates, settings):
         index = index_of.get(pair)
         if index is None:
-            documents.append({**_head(question, pair, None), **_NO_TEST, "reason": _reason(question, pair)})
+            both_defined = np.isfinite(question.values[list(pair)]).all()
+            reason = f"{UNDEFINED if both_defined else ''}{question.sample.score.undefined}"
+            documents.append({**_head(question, pair, None), **_NO_TEST, "reason": reason})
             continue
         test, divisor = answers.tests[index], float(answers.divisors[index])
         adjusted_p = {name: _number(column[index]) for name, column in answers.adjusted.items()}
@@ -249,12 +251,6 @@ def _untested(question: Question) -> list[dict[str, Json]]:
     return [{"name": candidate.name, "reason": reason} for candidate, value in found if not math.isfinite(value)]
 
 
-def _reason(question: Question, pair: tuple[int, int]) -> str:
-    """Say why a pair was not tested."""
-    both_defined = np.isfinite(question.values[list(pair)]).all()
-    return f"{UNDEFINED if both_defined else ''}{question.sample.score.undefined}"
-
-
 def _head(question: Question, pair: tuple[int, int], tested: float | None) -> dict[str, Json]:
     a, b = (float(question.values[system]) for system in pair)
     return {
@@ -342,8 +338,7 @@ def ranked_values(question: Question) -> tuple[FloatArray, bool]:
     if question.settings.test != "mcnemar" or not question.sample.units:
         return question.values, question.sample.score.higher_is_better
     bits = [candidate.tokens for candidate in question.candidates] if question.unit == "token" else None
-    shares = right_answers(question.sample, bits).mean(axis=1)
-    return np.where(np.isfinite(question.values), shares, np.nan), True
+    return np.where(np.isfinite(question.values), right_answers(question.sample, bits).mean(axis=1), np.nan), True
 
 
 def better_of(question: Question, difference: float) -> str | None:

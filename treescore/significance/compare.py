@@ -100,19 +100,11 @@ def _question(
     sample = terms.sample(candidates, rows)
     values = sample.values()
     defined = {index for index in range(len(candidates)) if math.isfinite(values[index])}
-    question = Question(
-        score_name=score_name,
-        settings=settings,
-        terms=terms,
-        candidates=candidates,
-        rows=rows,
-        sample=sample,
-        values=values,
-        pairs=[pair for pair in questions.asked_pairs(candidates, settings) if defined.issuperset(pair)],
-    )
+    pairs = [pair for pair in questions.asked_pairs(candidates, settings) if defined.issuperset(pair)]
+    question = Question(score_name, settings, terms, candidates, rows, sample, values, pairs)
     silent = questions.with_undefined_run(question)
     usable = [pair for pair in question.pairs if not (silent.intersection(pair) and questions.vary(question, *pair))]
-    return replace(question, pairs=usable)
+    return question._replace(pairs=usable)
 
 
 OverRuns = dict[tuple[int, int], law.RunsTest]
@@ -145,7 +137,7 @@ def _tests(question: Question, laws: Sequence[Test]) -> tuple[list[Test], list[d
         brackets = other_tests.recall_and_precision(question.terms, question.rows, pairs)
         extras = [{"compare_pl": each} if each else {} for each in brackets]
     spreads = zip(tests, laws, strict=True)
-    return [replace(test, se=of.se, df=of.df, units=of.units, sentences=of.sentences) for test, of in spreads], extras
+    return [test._replace(se=of.se, df=of.df, units=of.units, sentences=of.sentences) for test, of in spreads], extras
 
 
 def _with_parts(question: Question, tests: Sequence[Test], over_runs: OverRuns, sentences: Sample | None) -> list[Test]:
@@ -157,7 +149,7 @@ def _with_parts(question: Question, tests: Sequence[Test], over_runs: OverRuns, 
     pairs = [pair for pair in question.pairs if pair not in over_runs]
     found = law.by_law(Contributions(by_part(question.sample)), pairs, asked, sentences or question.sample)
     p_of = {pair: test.p for pair, test in zip(pairs, found, strict=True)}
-    return [replace(test, parts=p_of.get(pair)) for test, pair in zip(tests, question.pairs, strict=True)]
+    return [test._replace(parts=p_of.get(pair)) for test, pair in zip(tests, question.pairs, strict=True)]
 
 
 def _decided(question: Question, units: Contributions, laws: Sequence[Test], tests: Sequence[Test]) -> assembly.Answers:
@@ -224,8 +216,7 @@ def _margins(question: Question, units: Contributions, over_runs: OverRuns) -> l
     settings = question.settings
     if settings.margin is None:
         return None
-    asked = asked_by(settings, question.unit)
-    sides = law.margin_tests(units, question.pairs, settings.margin, asked)
+    sides = law.margin_tests(units, question.pairs, settings.margin, asked_by(settings, question.unit))
     for index, pair in enumerate(question.pairs):
         if pair in over_runs:
             sides[index] = over_runs[pair].margin_p(settings.margin, question.sample.score.sign)
@@ -290,4 +281,4 @@ def _picked(test: Test, submissions: int) -> Test:
         return test
     log_p = None if test.log_p is None else min(0.0, test.log_p + math.log(submissions))
     how = f"{test.how}; times {submissions} for the picking"
-    return replace(test, p=min(1.0, submissions * test.p), log_p=log_p, how=how, unselected=test.p)
+    return test._replace(p=min(1.0, submissions * test.p), log_p=log_p, how=how, unselected=test.p)

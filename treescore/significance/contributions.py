@@ -367,8 +367,7 @@ def beats_shown(score: Score, names: Sequence[str], new: Counts, shown: Counts, 
     if math.isnan(units.values[1]):
         return True
     pair = units.block([(0, 1)])
-    gain = float(pair.difference[0]) * score.sign
-    return int(pair.differ.sum()) > 1 and gain > float(pair.spread.se[0])
+    return int(pair.differ.sum()) > 1 and float(pair.difference[0]) * score.sign > float(pair.spread.se[0])
 
 
 def _rounded(spread: Spread, scale: FloatArray) -> Spread:
@@ -394,5 +393,4 @@ def _slopes(score: Score, shares: Sequence[FloatArray]) -> list[FloatArray]:
 
 def _quotient(top: Counts, bottom: Counts) -> FloatArray:
     """Divide, with 0 for what has no value."""
-    shape = np.broadcast_shapes(top.shape, bottom.shape)
-    return np.divide(top, bottom, out=np.zeros(shape), where=bottom != 0)
+    return np.divide(top, bottom, out=np.zeros(np.broadcast_shapes(top.shape, bottom.shape)), where=bottom != 0)

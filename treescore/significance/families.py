@@ -20,7 +20,8 @@ is counted over benchmarks alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -101,8 +102,7 @@ def partial_conjunctions(p: FloatArray, alpha: float) -> list[dict[str, Json]]:
     ordered = np.take_along_axis(p, order, axis=1)
     remaining = np.arange(p.shape[1], 0, -1, dtype=np.float64)
     bonferroni = np.minimum(1.0, np.maximum.accumulate(remaining * ordered, axis=1))
-    logs = np.log(np.maximum(ordered, SMALLEST))
-    tails = -np.cumsum(logs[:, ::-1], axis=1)[:, ::-1]
+    tails = -np.cumsum(np.log(np.maximum(ordered, SMALLEST))[:, ::-1], axis=1)[:, ::-1]
     # Fisher's -2 sum(log p) is chi-square with 2 degrees of freedom a dataset: its tail is a gamma function
     fisher = np.maximum.accumulate(special.gammaincc(remaining, tails), axis=1)
     k_bonferroni = (bonferroni <= alpha).sum(axis=1).tolist()
@@ -200,8 +200,7 @@ def across(
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
+class _Test(NamedTuple):
     """The test of one pair in one comparison, in the order of `names`."""
 
     names: _Pair
@@ -221,7 +220,7 @@ class _Test:
         difference = None if self.difference is None else -self.difference
         better = None if self.better is None else _OTHER[self.better]
         alternative = _TURNED.get(self.alternative, self.alternative)
-        return replace(self, names=names, alternative=alternative, difference=difference, better=better)
+        return self._replace(names=names, alternative=alternative, difference=difference, better=better)
 
     def one_sided(self, side: str) -> float:
         """Return a one-sided p of "this side is better" that is never too small."""
@@ -257,16 +256,9 @@ _ASKED = {"greater": "a", "less": "b"}
 def _tests_across(compared: Compared) -> Iterator[_Test]:
     document = compared.document
     for pair in document["pairs"]:
-        yield _Test(
-            (pair["a"], pair["b"]),
-            document["score"],
-            compared.about,
-            document["alternative"],
-            pair["difference"],
-            pair["better"],
-            pair["p"],
-            pair["p"] == 1.0 and pair.get("p_unselected") is not None,
-        )
+        score, alternative, clipped = document["score"], document["alternative"], pair.get("p_unselected") is not None
+        tested, p = (pair["difference"], pair["better"]), pair["p"]
+        yield _Test((pair["a"], pair["b"]), score, compared.about, alternative, *tested, p, p == 1.0 and clipped)
 
 
 def _sides(

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -50,8 +49,7 @@ _AT_ZERO, _BEYOND = 1e-7, 1e-9
 """Share of D below which an end is 0, and to which one is set that a rounding error would bring to the wrong side."""
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(NamedTuple):
     """The test of one pair.
 
     Attributes:
@@ -169,7 +167,7 @@ def by_law_of_sides(
                     found.append(by_t(test, differences[row], favour, asked))
                     continue
                 exact = _exact(units, pairs[index], block, row, favour, asked)
-                by_signs = replace(test, by_signs=True)
+                by_signs = test._replace(by_signs=True)
                 found.append(by_signs if exact is None else _with_p(by_signs, *exact, kind="exact"))
                 rest += [row] if exact is None else []
         log_p = _inexact(block.e[rest], np.array(favours)[:, rest], sides[0]).tolist() if rest else []
@@ -182,8 +180,8 @@ def by_law_of_sides(
 def _by_formula(test: Test, log_p: float, asked: Asked) -> Test:
     value = max(log_p, asked.log_least(test.differing))
     if asked.shuffles:
-        return _with_p(replace(test, shuffles=asked.shuffles), value, SHUFFLED, kind="monte-carlo")
-    return _with_p(replace(test, error=min(1.0, 5.0 / test.units)), value, FORMULA, kind="saddlepoint")
+        return _with_p(test._replace(shuffles=asked.shuffles), value, SHUFFLED, kind="monte-carlo")
+    return _with_p(test._replace(error=min(1.0, 5.0 / test.units)), value, FORMULA, kind="saddlepoint")
 
 
 def _with_p(test: Test, log_p: float, how: str, *, kind: str) -> Test:
@@ -191,7 +189,7 @@ def _with_p(test: Test, log_p: float, how: str, *, kind: str) -> Test:
     p = max(SMALLEST, math.exp(log_p))
     if kind == "exact" and test.differing <= 2 * signs.LISTED:  # so many of 2^d swaps, without the logarithm's rounding
         p = round(p * 2.0**test.differing) / 2.0**test.differing
-    return replace(test, p=p, kind=kind, how=how, log_p=log_p)
+    return test._replace(p=p, kind=kind, how=how, log_p=log_p)
 
 
 def spread_test(block: Block, row: int, pair: tuple[int, int], sentences: Sample) -> Test:
@@ -213,9 +211,9 @@ def _least_se(size: float, df: float, sentences: int) -> float:
 def by_t(test: Test, difference: float, favour: float, asked: Asked) -> Test:
     """Test a pair by Student's t, whose favour is the difference as the alternative counts it."""
     if not test.sentences:
-        return _with_p(replace(test, se=None, df=None), 0.0, IDENTICAL, kind="exact")
+        return _with_p(test._replace(se=None, df=None), 0.0, IDENTICAL, kind="exact")
     if test.units < 2 and test.sentences > 1:
-        return replace(test, reason="shows no spread")
+        return test._replace(reason="shows no spread")
     log_least, log_p = (asked.sides - 1 - test.sentences) * LN2, 0.0
     if test.se is not None and test.df is not None:
         log_p = math.log(max(SMALLEST, asked.sides * float(special.stdtr(test.df, -favour / test.se))))
@@ -223,7 +221,7 @@ def by_t(test: Test, difference: float, favour: float, asked: Asked) -> Test:
         log_p = log_least
     if log_p < log_least:
         se = _least_se(abs(difference), test.df or 1.0, test.sentences)
-        log_p, test = log_least, replace(test, se=se) if math.isfinite(se) else replace(test, se=None, df=None)
+        log_p, test = log_least, test._replace(se=se) if math.isfinite(se) else test._replace(se=None, df=None)
     if test.units < 2 and test.difference is None:
         return _with_p(test, log_p, LISTED, kind="exact")  # one sentence has two swaps
     return _with_p(test, log_p, T, kind="t")
@@ -424,8 +422,7 @@ def margin_by_t(x: float, se: float, df: float) -> float:
     return float(special.stdtr(df, -x / se)) if se > 0 else float(x <= 0)
 
 
-@dataclass(frozen=True, slots=True)
-class RunsTest:
+class RunsTest(NamedTuple):
     """The test of one pair, and the terms of its formula.
 
     Attributes:
@@ -440,8 +437,7 @@ class RunsTest:
 
     def document(self) -> dict[str, Json]:
         """Return the member of a pair's document."""
-        known = math.isfinite(self.v_units)  # one unit alone shows no spread
-        v_units = self.v_units if known else None
+        v_units = self.v_units if math.isfinite(self.v_units) else None  # one unit alone shows no spread
         return {"runs_test": {"v_units": v_units, "v_runs": self.v_runs, "df": self.test.df}}
 
     def margin_p(self, margin: float, better: float) -> tuple[float, float]:
@@ -465,18 +461,13 @@ def by_runs(
             v_units = float(block.spread.se[row]) ** 2
             terms = [(v_units, float(block.spread.df[row]))]
             of_runs = [scores[system] for system in pairs[index]]
-            terms += [(_variance(each) / len(each), len(each) - 1.0) for each in of_runs]
+            terms += [(float((each - each[0]).var(ddof=1)) / len(each), len(each) - 1.0) for each in of_runs]
             variance, weighed = sum(v for v, _ in terms), sum(v * v / df for v, df in terms if v)
             difference = float(of_runs[0].mean() - of_runs[1].mean())
             se, df = (math.sqrt(variance), variance**2 / weighed) if variance > 0 else (None, None)
-            test = replace(
-                spread_test(block, row, pairs[index], sentences or units.sample), se=se, df=df, difference=difference
+            test = spread_test(block, row, pairs[index], sentences or units.sample)._replace(
+                se=se, df=df, difference=difference
             )
             test = by_t(test, difference, asked.favour(units.sample.score, difference), asked)
             found.append(RunsTest(test, v_units, sum(v for v, _ in terms[1:])))
     return found
-
-
-def _variance(scores: FloatArray) -> float:
-    """Return the variance (ddof 1) of scores (r,); exactly 0 where they are equal."""
-    return float((scores - scores[0]).var(ddof=1))

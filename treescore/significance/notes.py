@@ -110,8 +110,7 @@ def _least(p: float) -> str:
 def _parts(document: Document) -> str:
     if not document.get("parts") or document["units"] == "part":
         return ""
-    other = any(pair.get("p_parts") is not None for pair in _pairs(document))
-    more = OTHER_PARTS if other else ""
+    more = OTHER_PARTS if any(pair.get("p_parts") is not None for pair in _pairs(document)) else ""
     these = "this part" if document["parts"] == 1 else f"these {document['parts']} parts"
     return f"The claim is about {these}.{more}"
 

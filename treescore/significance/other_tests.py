@@ -195,6 +195,5 @@ def recall_and_precision(
                 test, document["of"] = tests.get((a, b)), what
                 document[name] = {"difference": None, "p": None, "p_kind": None, "reason": score.undefined}
                 if test is not None:
-                    difference = float(values[a] - values[b])
-                    document[name] = {"difference": difference, "p": test.p, "p_kind": test.kind}
+                    document[name] = {"difference": float(values[a] - values[b]), "p": test.p, "p_kind": test.kind}
     return documents

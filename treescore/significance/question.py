@@ -4,7 +4,6 @@ Training runs of a system may be fixed, or vary as units do: then pairs are test
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
@@ -22,8 +21,7 @@ from treescore.significance.settings import Settings
 from treescore.significance.units import Sample, Units, by_part, missing_parts, sample_of
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A system to compare.
 
     Attributes:
@@ -73,8 +71,7 @@ class PooledParts(NamedTuple):
     of_sentence: IntArray
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(NamedTuple):
     """How a sample is made of counts.
 
     Attributes:
@@ -116,8 +113,7 @@ class Terms:
         return sample_of(self.score, self.names, rows, blocks, self.parts, missing, self.pooled)
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """Everything that a comparison depends on.
 
     Attributes:
@@ -142,9 +138,7 @@ class Question:
 
     def sentences(self) -> Sample | None:
         """Return the terms by sentence, where sentences are not the units."""
-        if self.unit in ("sentence", "token"):
-            return None
-        return self.terms.by_sentence(self.candidates, self.rows)
+        return None if self.unit in ("sentence", "token") else self.terms.by_sentence(self.candidates, self.rows)
 
     @property
     def unit(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
 from typing import NamedTuple
@@ -235,7 +235,7 @@ def by_part(sample: Sample) -> Sample:
     A part with an undefined score counts as the worst value, as in the mean.
     """
     values = sample.part_values()
-    score = replace(sample.score, ratios=(Ratio({"score": 1}, {"parts": 1}),), join=None)
+    score = sample.score._replace(ratios=(Ratio({"score": 1}, {"parts": 1}),), join=None)
     return Sample(score, (values,), (np.ones_like(values),), None, 0)
 
 
@@ -319,8 +319,7 @@ def chosen_units(
     documents = _marked(blocks, strata)
     if blocks is not None and len(blocks) != sentences:
         found = f"The list has {counted(len(blocks), 'block name')} for {counted(sentences, 'sentence')}"
-        detail = f"{found}. Give one for each."
-        raise InputError(Problem("item-count-mismatch", detail, pointer="/unit"))
+        raise InputError(Problem("item-count-mismatch", f"{found}. Give one for each.", pointer="/unit"))
     if unit == "part":
         require_parts(0 if together or strata is None else int(strata.max(initial=-1)) + 1)
     if unit == "block":
@@ -356,8 +355,7 @@ def with_documents(
     part_of = [0] * len(blocks) if strata is None else strata.tolist()
     named = Counter(part for name, part in set(zip(blocks, part_of, strict=True)) if name)
     few = {part for part in set(part_of) if named[part] < fewest}
-    kept = [None if part in few else name or UNMARKED for name, part in zip(blocks, part_of, strict=True)]
-    return kept, len(few)
+    return [None if part in few else name or UNMARKED for name, part in zip(blocks, part_of, strict=True)], len(few)
 
 
 def require_documents(*, known: bool) -> None:

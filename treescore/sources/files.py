@@ -197,8 +197,7 @@ def _unzstd(path: Path, budget: _Budget) -> bytes:
     try:
         import zstandard  # noqa: PLC0415 - an extra
     except ImportError as error:
-        detail = missing_extra(f"Reading {shown(path)}", "zstd")
-        raise wrong("missing-extra", detail, budget.pointer) from error
+        raise wrong("missing-extra", missing_extra(f"Reading {shown(path)}", "zstd"), budget.pointer) from error
 
     def pieces(stream: _Stream) -> Iterator[bytes]:
         frame = zstandard.ZstdDecompressor().decompressobj()
@@ -326,8 +325,7 @@ def _is_hidden(name: str) -> bool:
 
 def _check_count(count: int, path: Path, pointer: str) -> None:
     if count > MAX_FILES:
-        detail = f"{shown(path)} holds more than {MAX_FILES} files. Join or split them."
-        raise wrong("too-many-files", detail, pointer)
+        raise wrong("too-many-files", f"{shown(path)} holds more than {MAX_FILES} files. Join or split them.", pointer)
 
 
 def _in_order(named: Sequence[tuple[str, str, Callable[[], bytes]]], pointer: str) -> list[File]:

@@ -161,10 +161,6 @@ def _is_conllu(value: object) -> bool:
     return _calls(value, "serialize") and hasattr(value, "metadata")
 
 
-def _conllu(sentence: Any) -> str:
-    return _ended(sentence.serialize())
-
-
 def _is_udapi(value: object) -> bool:
     return _calls(value, "to_conllu_string") and hasattr(value, "bundles")
 
@@ -197,7 +193,7 @@ def _ended(text: str) -> str:
 
 KINDS: Sequence[_Kind] = (
     _Kind("NLTK trees", BRACKETED, _is_nltk, _nltk),
-    _Kind("conllu TokenLists", CONLLU, _is_conllu, _conllu),
+    _Kind("conllu TokenLists", CONLLU, _is_conllu, lambda sentence: _ended(sentence.serialize())),
     _Kind("spaCy Docs", CONLLU, _is_spacy, _spacy),
     _Kind("udapi Documents", CONLLU, _is_udapi, _udapi),
     _Kind("stanza Documents", CONLLU, _is_stanza, _stanza),

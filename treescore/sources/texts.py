@@ -142,8 +142,7 @@ def check_same_files(gold: SourceText, output: SourceText) -> None:
     extra = [name for name in of_output if name not in set(of_gold)]
     parts = [f"lacks {listed(missing)}"] * bool(missing) + [f"has {listed(extra)}, which gold has not"] * bool(extra)
     detail = f"The output {' and '.join(parts)}. Give the files of the output the names of gold's."
-    place = output.place.own if isinstance(output.place, SeveralFiles) else output.place
-    raise wrong("files-differ", detail, place)
+    raise wrong("files-differ", detail, output.place.own if isinstance(output.place, SeveralFiles) else output.place)
 
 
 def format_of(source: Source) -> str | None:
@@ -301,7 +300,7 @@ def names_of_paths(paths: Sequence[str | Path]) -> list[str]:
 
 
 def _names(found: Sequence[Path]) -> list[str]:
-    for stem in (_stem, _whole):
+    for stem in (_stem, lambda path: path.name or str(path)):
         ends = [stem(path) for path in found]
         if len(set(ends)) == len(ends):
             return ends
@@ -317,10 +316,6 @@ def _stem(path: Path) -> str:
         return path.name or str(path)
     inner = PurePath(path.stem) if path.suffix.lower() in PACKED else PurePath(path.name)
     return inner.stem or path.name or str(path)
-
-
-def _whole(path: Path) -> str:
-    return path.name or str(path)
 
 
 def _differing(paths: Sequence[tuple[str, ...]]) -> list[str]:

@@ -53,10 +53,7 @@ class DropTraces(Transform):
         ),
     }
 
-    @property
-    def guided(self) -> bool:
-        """See Transform."""
-        return True
+    guided = True
 
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
         """Delete null elements."""
@@ -66,11 +63,8 @@ class DropTraces(Transform):
             first_words = _first_words_of_emptied(treebank, deleted)
             deleted = deleted & ~first_words
             # What holds the place of an emptied phrase is a word without form and tag: no constituent of its own.
-            treebank = replace(
-                treebank,
-                words=np.where(first_words, 0, treebank.words),
-                tags=np.where(first_words, NO_TAG, treebank.tags),
-            )
+            words = np.where(first_words, 0, treebank.words)
+            treebank = replace(treebank, words=words, tags=np.where(first_words, NO_TAG, treebank.tags))
         return without_words(treebank, deleted)
 
 
@@ -328,9 +322,7 @@ def without_nodes(treebank: ConstituentTreebank, deleted: BoolArray) -> Constitu
     owners = owners_of(treebank.node_offsets)
     return replace(
         treebank,
-        labels=treebank.labels[kept],
-        starts=treebank.starts[kept],
-        ends=treebank.ends[kept],
+        **{name: getattr(treebank, name)[kept] for name in ("labels", "starts", "ends")},
         node_offsets=offsets_of(sums_by(owners[kept], len(treebank))),
         sentences=_renumbered(treebank.sentences),
     )
@@ -377,21 +369,14 @@ def outer_brackets(treebank: ConstituentTreebank) -> BoolArray:
 
 def numbered(vocabulary: Vocabulary, numbers: IntArray, accepts: Callable[[str], bool]) -> BoolArray:
     """Tell which numbers stand for a string that `accepts` accepts: the same shape; negative numbers never do."""
-    present = np.flatnonzero(np.bincount(numbers[numbers >= 0], minlength=1)) if numbers.size else numbers
-    table = np.zeros(len(vocabulary) + 1, np.bool_)
-    for number in present.tolist():
-        table[number] = accepts(vocabulary.strings[number])
-    return np.asarray(table[np.where(numbers >= 0, numbers, len(vocabulary))], np.bool_)
+    table = np.append(vocabulary.table(numbers[numbers >= 0], accepts) > 0, [False])  # the last, for negative numbers
+    return table[np.maximum(numbers, -1)]
 
 
 def rewritten(vocabulary: Vocabulary, numbers: IntArray, rewrite: Callable[[str], str]) -> IntArray:
     """Return numbers of the rewritten strings: the same shape; negative numbers stay."""
-    present = np.flatnonzero(np.bincount(numbers[numbers >= 0], minlength=1)) if numbers.size else numbers
-    changes = {number: vocabulary.number(rewrite(vocabulary.strings[number])) for number in present.tolist()}
-    table = np.arange(len(vocabulary) + 1, dtype=np.int64)
-    for number, new in changes.items():
-        table[number] = new
-    return np.where(numbers >= 0, table[np.where(numbers >= 0, numbers, 0)], numbers)
+    table = vocabulary.table(numbers[numbers >= 0], lambda string: vocabulary.number(rewrite(string)))
+    return np.where(numbers >= 0, table[np.maximum(numbers, 0)], numbers)
 
 
 def unary_nodes(treebank: ConstituentTreebank, *, keep: str = "top", over_words: bool = False) -> BoolArray:
@@ -412,6 +397,5 @@ def unary_nodes(treebank: ConstituentTreebank, *, keep: str = "top", over_words:
         deleted = np.zeros(len(lower), np.bool_)
         deleted[links.parents[lower]] = True
     if over_words:
-        single = treebank.ends - treebank.starts == 1
-        deleted = np.where(single & ~outer, ~root, deleted)
+        deleted = np.where((treebank.ends - treebank.starts == 1) & ~outer, ~root, deleted)
     return np.asarray(deleted, np.bool_)

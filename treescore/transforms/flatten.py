@@ -79,13 +79,10 @@ class Flatten(Transform):
             visited += before
             if len(treebank.labels) == before or (visited > NODES_VISITED and not is_gold):
                 return treebank
-            _check_rounds(visited)
-
-
-def _check_rounds(visited: int) -> None:
-    if visited > NODES_VISITED:
-        detail = f"The rules exceed {NODES_VISITED} node visits. Use fewer rules."
-        raise LimitError(Problem("rule-limit", detail))
+            if visited > NODES_VISITED:
+                raise LimitError(
+                    Problem("rule-limit", f"The rules exceed {NODES_VISITED} node visits. Use fewer rules.")
+                )
 
 
 @register
@@ -191,10 +188,7 @@ class Black(Transform):
         super().__init__(**{**values, **steps})
         self._rules = rules.rules_of(values["rules"])
 
-    @property
-    def guided(self) -> bool:
-        """See Transform."""
-        return True
+    guided = True
 
     def apply(self, treebank: ConstituentTreebank, guide: ConstituentTreebank) -> ConstituentTreebank:
         """Apply the steps that are on.
@@ -222,8 +216,7 @@ class Black(Transform):
         deleted = np.zeros(len(side.words), np.bool_)
         if values["auxiliaries"]:
             tags = frozenset(values["auxiliary_tags"])
-            verbs = self._verbs(side) | (side.tags == NO_TAG)
-            listed = verbs & _words_in(side, values["auxiliary_words"])
+            listed = (self._verbs(side) | (side.tags == NO_TAG)) & _words_in(side, values["auxiliary_words"])
             modal = edits.numbered(side.vocabulary, side.tags, tags.__contains__)
             deleted |= (listed | modal) & self._before_verb(side)
         if values["negation"]:

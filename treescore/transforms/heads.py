@@ -331,8 +331,7 @@ class _Children:
         )
         starts = np.concatenate([treebank.starts + treebank.word_offsets[tops[0]], np.arange(words, dtype=np.int64)])
         blank = np.zeros(sentences, np.int64)
-        tags = np.where(treebank.tags == NO_TAG, 0, treebank.tags)
-        self.labels = np.concatenate([blank, treebank.labels, tags])
+        self.labels = np.concatenate([blank, treebank.labels, np.where(treebank.tags == NO_TAG, 0, treebank.tags)])
         full = np.ones(nodes + words, np.bool_)
         full[:nodes] = treebank.ends > treebank.starts
         nonempty = np.flatnonzero(full)

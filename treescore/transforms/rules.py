@@ -11,7 +11,6 @@ that fits, in passes until none fits.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -36,16 +35,14 @@ _PARTS = re.compile(r"(?:\\.|[^|\\])+", re.DOTALL)
 _FORMS = "(X Y1 Y2^ Y3), (X^ Y1 Y2) or X^"
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(NamedTuple):
     """One symbol of a rule: the labels it takes, and how many children it stands for."""
 
     labels: tuple[str, ...]
     times: int = ONE
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One rule: X, its children, and for DROP_CHILD which of them loses its bracket (from 0)."""
 
     form: int
@@ -54,8 +51,7 @@ class Rule:
     caret: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class _Symbol:
+class _Symbol(NamedTuple):
     text: str
     line: int
     column: int
@@ -336,7 +332,9 @@ def dropped_by(rules: Sequence[Rule], treebank: ConstituentTreebank, *, strict: 
         dropped=np.zeros(nodes, np.bool_),
     )
     _list_children(treebank, links, items)
-    order = _post_order(links)
+    sizes = np.ones(nodes, np.int64)
+    gather(np.add, links.parents, links.depths, sizes)
+    order = np.arange(nodes) + sizes - links.depths  # the place of each node in post-order, over the whole file
     largest, most = int(np.diff(treebank.node_offsets).max()), nodes + words
     scratch = Scratch(*(np.empty(size, np.int64) for size in (largest, largest, 2 * largest + 2, most, most + 1)))
     budget = STEPS_ALWAYS + STEPS_EACH * most
@@ -388,13 +386,6 @@ def _grammar(rules: Sequence[Rule], vocabulary: Vocabulary) -> tuple[Grammar, In
         members=members,
     )
     return grammar, numbers
-
-
-def _post_order(links: Structure) -> IntArray:
-    """Return the place of each node in post-order, over the whole file: int64 (m,)."""
-    sizes = np.ones(len(links.parents), np.int64)
-    gather(np.add, links.parents, links.depths, sizes)
-    return np.arange(len(sizes)) + sizes - links.depths
 
 
 def _list_children(treebank: ConstituentTreebank, links: Structure, items: Items) -> None:

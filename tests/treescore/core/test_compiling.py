@@ -117,8 +117,8 @@ def test_below_the_cost_a_call_is_interpreted_and_from_there_on_its_chain_is_com
     name = "kernels_of_a_test.total"
     assert notices() == [f"{compiling.NOTICE % name} {compiling.KEPT}"]
     assert compiled_in_all(module.other) == 1  # and nothing more is said
-    jit.say_compiled()
-    jit.say_compiled()
+    compiling.say_compiled()
+    compiling.say_compiled()
     assert len(notices()) == 2
     assert notices()[1].startswith("Compiled in ")
 

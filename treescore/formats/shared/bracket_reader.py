@@ -305,8 +305,7 @@ def _sentences(
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """A text in columns: m nodes, w words, n sentences, s strings.
 
     Attributes:
@@ -539,5 +538,4 @@ class _LineIndex:
 def _quoted(text: bytes) -> str:
     """Return the token at the beginning of `text`, shortened."""
     token = _TOKEN.match(text)
-    quoted = (token.group() if token else b"").decode("utf-8", "ignore")
-    return repr(short(quoted, 30))
+    return repr(short((token.group() if token else b"").decode("utf-8", "ignore"), 30))

@@ -274,7 +274,7 @@ class RowsFormat(Format):
 
     blank_line_between = True
     memory = 40
-    params: ClassVar[Mapping[str, Param]] = {"unreadable": replace(UNREADABLE, doc=_WHAT)}
+    params: ClassVar[Mapping[str, Param]] = {"unreadable": UNREADABLE._replace(doc=_WHAT)}
 
 
 OF_BYTES = ("invalid-utf8", "nul-character")
@@ -445,8 +445,7 @@ def _by_sentence(outline: Outline, faults: Sequence[Problem]) -> tuple[dict[int,
     for problem in sorted(faults, key=lambda problem: problem.line or 0):
         if problem.line in inside:
             sentence = int(_sentences_at(outline, np.array([problem.line]))[0])
-            sent_id = outline.sent_ids[sentence]
-            found.setdefault(sentence, replace(problem, sentence=sentence + 1, sent_id=sent_id))
+            found.setdefault(sentence, replace(problem, sentence=sentence + 1, sent_id=outline.sent_ids[sentence]))
         else:
             comments.append(problem)
     return found, comments

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import pairwise
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -149,8 +149,7 @@ class NodeProblem(Protocol):
         """Return that it is in a cycle, else that it has no words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """What is common to the readers of one text.
 
     Attributes:
@@ -257,8 +256,7 @@ def category(label: str) -> str:
     return divided(label.replace("(", "[").replace(")", "]"))[0]
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenTree:
+class WrittenTree(NamedTuple):
     """One sentence.
 
     Attributes:

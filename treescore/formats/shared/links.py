@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice, pairwise, starmap
 from typing import ClassVar, NamedTuple
@@ -49,8 +48,7 @@ def check_base(links: Alignments) -> None:
         null_pairs = int(np.count_nonzero((source == 0) & (target == 0)))
         if null_pairs >= NULL_SHARE * linked:
             raise InputError(_not_stated(f"{null_pairs} sentence pairs link NULL with NULL", form, other))
-    firsts = (source == 1) | (target == 1)
-    if not firsts.any():
+    if not ((source == 1) | (target == 1)).any():
         if max(_expected(links.offsets, side) for side in (source, target)) >= FEWEST_EXPECTED:
             sign = f"No first word of a sentence is linked in {linked} sentence pairs with links"
             raise InputError(_not_stated(sign, form, other if form.base == 0 else None))
@@ -131,8 +129,7 @@ def base_param(usual: int) -> Param:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(NamedTuple):
     """The tokens of a piece of a text in order, t of them.
 
     Attributes:
@@ -293,8 +290,7 @@ def _sorted(links: Links) -> Links:
     first = _changes(links.pairs) | _changes(links.source) | _changes(links.target)
     if first.all():
         return links
-    sure = np.logical_or.reduceat(links.sure, np.flatnonzero(first))
-    return links.at(first)._replace(sure=sure)
+    return links.at(first)._replace(sure=np.logical_or.reduceat(links.sure, np.flatnonzero(first)))
 
 
 def _changes(values: IntArray | Int32Array) -> BoolArray:
@@ -308,18 +304,9 @@ def alignments_of(
     links: Links, pair_ids: Sequence[str], sentences: Sentences, form: LinkForm | None = None
 ) -> Alignments:
     """Return the alignments of links that are sorted (`sorted_links`)."""
-    bounds = np.arange(len(pair_ids) + 1, dtype=np.int32)
-    return Alignments(
-        source=links.source,
-        target=links.target,
-        sure=links.sure,
-        offsets=np.searchsorted(links.pairs, bounds).astype(np.int64),
-        pair_ids=pair_ids,
-        lines=links.lines,
-        columns=links.columns,
-        sentences=sentences,
-        form=form,
-    )
+    offsets = np.searchsorted(links.pairs, np.arange(len(pair_ids) + 1, dtype=np.int32)).astype(np.int64)
+    known = {name: getattr(links, name) for name in ("source", "target", "sure", "lines", "columns")}
+    return Alignments(**known, offsets=offsets, pair_ids=pair_ids, sentences=sentences, form=form)
 
 
 def form_of(name: str, values: Mapping[str, Json], usual_base: int, options: str = "") -> LinkForm:
@@ -358,10 +345,17 @@ def lines_of_names(names: Sequence[str], lines: int) -> IntArray:
     raise InputError(Problem("alignment-unknown-sentence", detail))
 
 
-class LineFormat(Format):
-    """A format with one sentence pair a line, links separated by white space: `0-0` sure, `0p0` or `0?0` possible."""
+class AlignmentFormat(Format):
+    """A format of word alignments."""
 
     yields = Alignments
+    usual_metric = "alignment"
+    memory = 25
+
+
+class LineFormat(AlignmentFormat):
+    """A format with one sentence pair a line, links separated by white space: `0-0` sure, `0p0` or `0?0` possible."""
+
     usual_base: ClassVar[int]
 
     @classmethod
@@ -424,8 +418,7 @@ class LineFormat(Format):
         first, second = numbers_of_links(self.form, treebank)
         marks = ["-" if sure else "p" for sure in treebank.sure.tolist()]
         words = list(starmap("{}{}{}".format, zip(first, marks, second, strict=True)))
-        bounds = treebank.offsets.tolist()
-        return "".join(" ".join(words[a:b]) + "\n" for a, b in pairwise(bounds))
+        return "".join(" ".join(words[a:b]) + "\n" for a, b in pairwise(treebank.offsets.tolist()))
 
 
 def numbers_of_links(form: LinkForm, treebank: Alignments) -> tuple[list[int], list[int]]:
@@ -454,12 +447,9 @@ def _parsed(tokens: Tokens, limits: texts.Limits, problems: ProblemList) -> Int3
         faulty = Counter(token for token in tokens.strings if token in faults)
         for token, times in islice(faulty.items(), problems.cap):
             fault, index = faults[token], tokens.strings.index(token)
-            problem = tokens.problem(index, fault.code, f"{quoted(token)} {fault.what}. {_FORM}")
-            problems.add(problem, times - 1)
+            problems.add(tokens.problem(index, fault.code, f"{quoted(token)} {fault.what}. {_FORM}"), times - 1)
         problems.total += sum(islice(faulty.values(), problems.cap, None))
-    if problems.total:
-        return None
-    return np.array([link_of[token] for token in tokens.strings], np.int32).reshape(-1, 3)
+    return None if problems.total else np.array([link_of[token] for token in tokens.strings], np.int32).reshape(-1, 3)
 
 
 def is_number(field: bytes) -> bool:

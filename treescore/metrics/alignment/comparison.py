@@ -5,8 +5,8 @@ otherwise than they were read.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -131,8 +131,7 @@ LINK_ERRORS = errors_param("Sentence pairs for which gold has links and the outp
 
 def unanswered(gold: link_sets.Links, system: link_sets.Links, pairs: int) -> BoolArray:
     """Find the pairs for which gold has links and the output none, bool (n,)."""
-    found = sums_by(system.rows, pairs)
-    return np.asarray((sums_by(gold.rows, pairs) > 0) & (found == 0), np.bool_)
+    return np.asarray((sums_by(gold.rows, pairs) > 0) & (sums_by(system.rows, pairs) == 0), np.bool_)
 
 
 def charge_links(rows: IntArray, names: tuple[str, ...], empty: BoolArray) -> None:
@@ -147,8 +146,7 @@ _KINDS = ("P", "S")
 _SURE = _KINDS[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """A system's links compared with gold's over n sentence pairs: which links are right.
 
     Attributes:
@@ -359,11 +357,8 @@ def misread_warning(
         whose += "" if right is None else f", because gold counts them from {right.base}"
     advice = "" if right is None else f" If so, state it in the format of {owner}: {right.words}. {IN_A_BENCHMARK}"
     detail = f"{whose}: under this reading its links fit gold far better. It was scored as it is.{advice}"
-    return Problem(
-        "alignment-suspicious-indices",
-        detail,
-        gold_detail=f"{detail} AER over links between words falls from {fall[0]:.4f} to {fall[1]:.4f}.",
-    )
+    gold_detail = f"{detail} AER over links between words falls from {fall[0]:.4f} to {fall[1]:.4f}."
+    return Problem("alignment-suspicious-indices", detail, gold_detail=gold_detail)
 
 
 def _aer_of(rows: IntArray) -> float:

@@ -71,8 +71,7 @@ class Links:
         ordered = self if _ascend(self.rows) else self.at(np.argsort(self.rows, kind="stable"))
         start = 0
         while start < len(self):
-            row = ordered.rows[min(start + AT_ONCE, len(self)) - 1]
-            stop = int(np.searchsorted(ordered.rows, row, "right"))
+            stop = int(np.searchsorted(ordered.rows, ordered.rows[min(start + AT_ONCE, len(self)) - 1], "right"))
             yield ordered.at(slice(start, stop))
             start = stop
 
@@ -167,13 +166,8 @@ def _not_in_gold(system: Alignments, unmatched: IntArray) -> Problem:
         f"the first is {system.pair_ids[first]}. "
         "Their links count as wrong."
     )
-    return Problem(
-        "alignment-sentence-not-in-gold",
-        detail,
-        sentence=None,
-        sent_id=system.pair_ids[first],
-        line=int(system.lines[link]) if len(system.lines) else None,
-    )
+    line = int(system.lines[link]) if len(system.lines) else None
+    return Problem("alignment-sentence-not-in-gold", detail, sent_id=system.pair_ids[first], line=line)
 
 
 def checked_lengths(lengths: Sequence[tuple[int, int]], limits: Limits, most: int = MAX_TEXT) -> IntArray:
@@ -216,16 +210,9 @@ def range_problems(links: Links, lengths: IntArray, names: Sequence[str | None],
             f"{SOURCE_AND_TARGET[side]} sentence has {counted(int(lengths[row, side]), 'word')}. Check the index base "
             'and the direction of the file (format options "base" and "reversed").'
         )
-        problems.add(
-            Problem(
-                "alignment-link-out-of-range",
-                detail,
-                sentence=row + 1,
-                sent_id=names[row] if len(names) else None,
-                line=int(links.lines[link]) if len(links.lines) else None,
-                column=int(links.columns[link]) if len(links.columns) else None,
-            )
-        )
+        problem = Problem("alignment-link-out-of-range", detail, sentence=row + 1)
+        line, column = (int(each[link]) if len(each) else None for each in (links.lines, links.columns))
+        problems.add(replace(problem, sent_id=names[row] if len(names) else None, line=line, column=column))
     return problems
 
 
@@ -292,8 +279,7 @@ def _ascend(values: IntArray | Int32Array) -> bool:
     return bool((values[1:] >= values[:-1]).all())
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """Another way to read a system's indices.
 
     Attributes:
@@ -307,7 +293,7 @@ class Reading:
     @property
     def inverse(self) -> Reading:
         """The reading of gold under which it fits the output as it is."""
-        return replace(self, shift=-self.shift)
+        return self._replace(shift=-self.shift)
 
     def has_form(self, read: LinkForm) -> bool:
         """Tell whether a format has this reading of a text."""
@@ -431,13 +417,9 @@ def _counts_of_block(known: Links, pairs: int) -> IntArray:
     sources = known.source[order]
     first, last = sources[by_target.starts], sources[by_target.starts + by_target.links - 1]
     internal = last - first + 1 != by_target.links
-    columns = (
-        sums_by(by_source.rows, pairs),
-        sums_by(by_target.rows, pairs),
-        sums_by(by_target.rows[internal], pairs),
-        sums_by(by_target.rows[:-1][_external(by_target, sources, first)], pairs),
-    )
-    return np.stack(columns, axis=1)
+    external = by_target.rows[:-1][_external(by_target, sources, first)]
+    counted = by_source.rows, by_target.rows, by_target.rows[internal], external
+    return np.stack([sums_by(rows, pairs) for rows in counted], axis=1)
 
 
 def fertility(links: Links, lengths: IntArray | None) -> list[Mapping[str, Json]]:

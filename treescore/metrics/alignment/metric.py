@@ -180,9 +180,8 @@ class Alignment(Metric):
             extra=lambda: {"fertility": link_sets.fertility(system_links, lengths)},
         )
 
-    def errors_of(self, item: Mapping[str, Json], gold: Alignments) -> Iterator[dict[str, Json]]:
+    def errors_of(self, item: Mapping[str, Json], gold: Alignments) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - other metrics need it
         """Return links that gold lacks, and sure links of gold that the output lacks; others do not raise AER."""
-        del gold
         return comparison.link_errors(item)
 
     def beside_gold(self, item: Mapping[str, Json], gold: Alignments) -> Iterator[dict[str, Json]]:
@@ -225,6 +224,4 @@ def with_null(links: link_sets.Links, choice: Json, lengths: IntArray | None) ->
     """Apply the parameter `null_links`."""
     if choice == "drop":
         return link_sets.without_null(links)
-    if choice == "complete" and lengths is not None:
-        return link_sets.completed(links, lengths)
-    return links
+    return link_sets.completed(links, lengths) if choice == "complete" and lengths is not None else links

@@ -273,21 +273,9 @@ def _fill_scores(  # noqa: C901, PLR0912 - in parts it takes twice as long to co
     return True
 
 
-def sentence_sums(scores: FloatArray, offsets: IntArray) -> FloatArray:
-    """Sum the word scores of each sentence, 0 where they were not scored: float64 (n,)."""
-    sums = np.bincount(owners_of(offsets), np.nan_to_num(scores), len(offsets) - 1)
-    return np.asarray(sums, np.float64)
-
-
-def symbol_names(vocabulary: Vocabulary) -> list[str]:
-    """Return the printed form of each symbol, and last the ellipsis."""
-    return [*MARKS, UNLABELLED, *vocabulary.strings[1:], ELLIPSIS]
-
-
 def symbols_in(chains: Chains) -> IntArray:
     """Return how many symbols the lineages of each sentence have at most: int64 (n,)."""
-    before = offsets_of(chains.lengths)
-    return np.asarray(np.diff(before[chains.offsets]) + MARKERS * np.diff(chains.offsets), np.int64)
+    return np.asarray(np.diff(offsets_of(chains.lengths)[chains.offsets]) + MARKERS * np.diff(chains.offsets), np.int64)
 
 
 def lineages_of(chains: Chains, names: Sequence[str], sentences: IntArray, limit: int) -> columns.Joined:
@@ -338,8 +326,7 @@ def _lineages(chains: Chains, words: IntArray, positions: IntArray) -> tuple[Int
     bounds = (chains.starts, here, chains.before), (chains.ends, here + 1, chains.after)
     for kind, (edges, at, beside) in enumerate(bounds):
         is_edge = (edges[elements] == at) & ((above == NONE) | (edges[above] != at))
-        is_gap = above == beside[words][owners]
-        marks.append(np.where(is_edge, kind, np.where(is_gap, kind + 2, NONE)))
+        marks.append(np.where(is_edge, kind, np.where(above == beside[words][owners], kind + 2, NONE)))
     symbols = np.stack([marks[0], chains.labels[elements] + MARKERS, marks[1]], axis=1)
     written = symbols != NONE
     return symbols[written], offsets_of(sums_by(owners, len(words), written.sum(axis=1)))
@@ -415,8 +402,7 @@ EXAMPLES = 3
 """Number of examples of each configuration, the worst first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Regularity:
+class Regularity(NamedTuple):
     """When a configuration is regular enough to be reported.
 
     Attributes:

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from treescore.core import columns, registry
-from treescore.core.arrays import BoolArray, FloatArray, IntArray, grouped, largest_first
+from treescore.core.arrays import BoolArray, FloatArray, IntArray, grouped, largest_first, owners_of
 from treescore.core.discontinuity import with_gaps
 from treescore.core.params import BOOLEAN, Json, Param
 from treescore.core.scores import ZERO, ScoreTable, errors_param, ratio_score
@@ -20,7 +20,7 @@ from treescore.core.word_check import WordCheck, check_words, forms_of
 from treescore.errors import InputError, LimitError, Problem
 from treescore.metrics.leaf_ancestor import kernel
 from treescore.metrics.shared.constituents import Deletions, category_of, root_warnings
-from treescore.metrics.shared.examples import DEPENDENCIES, GAP_TREES, TREES
+from treescore.metrics.shared.examples import AS_DISCODOP, DEPENDENCIES, TREES
 from treescore.metrics.shared.words import first_unreadable
 
 EXACT, FIRST_CHARACTER = "exact", "first-character"
@@ -157,12 +157,7 @@ class LeafAncestor(registry.Metric):
         ),
         registry.Example("bracketed", TREES),
         registry.Example("conllu", DEPENDENCIES),
-        registry.Example(
-            "discbracket",
-            GAP_TREES,
-            {"preset": DISCODOP},
-            interprets_labels="Words with tags of punctuation are deleted.",
-        ),
+        AS_DISCODOP,
     )
     # No slices: the mean of a word that occurs once is its score, which reveals how long gold's lineage is.
     disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
@@ -181,9 +176,8 @@ class LeafAncestor(registry.Metric):
         self._cost = cost_function(values["cost"], values["preset"])
         self._regularity = kernel.Regularity(**{**REGULAR, **values["diagnosis"]})
 
-    def check_gold(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> None:
+    def check_gold(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> None:  # noqa: ARG002 - other metrics need it
         """Check that gold keeps to its share of the limit. Raises LimitError as `evaluate`."""
-        del items
         self._checked_chains(gold, limits)
 
     def evaluate(self, gold: Treebank, system: Treebank, items: registry.ItemInfo, limits: Limits) -> registry.Outcome:  # noqa: ARG002 - no item changes a count
@@ -205,20 +199,11 @@ class LeafAncestor(registry.Metric):
         result = kernel.word_scores(*chains, usable, costs)
         rows = self._rows(gold, check, result.scores)
         scored = _Scored(gold, system, *chains, result.scores, result.lineages, self._regularity)
-        return registry.Outcome(
-            rows=rows,
-            status=check.status,
-            unanswered=check.unanswered,
-            problems=check.problems,
-            warnings=warnings,
-            details=scored.items,
-            slices=scored.slices,
-            extra=scored.diagnosis,
-        )
+        tables: dict[str, Any] = {"details": scored.items, "slices": scored.slices, "extra": scored.diagnosis}
+        return registry.Outcome(rows=rows, **check._asdict(), warnings=warnings, **tables)
 
-    def absent(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> FloatArray:
+    def absent(self, gold: Treebank, items: registry.ItemInfo, limits: Limits) -> FloatArray:  # noqa: ARG002 - other metrics need them
         """Count every word of gold with score 0; no lineage needs to be compared for that."""
-        del items, limits
         gold, _ = self._compared(gold, gold, np.ones(len(gold), np.bool_))
         words = np.diff(gold.word_offsets)
         rows = np.zeros((len(gold), len(COUNT_NAMES)))
@@ -227,16 +212,14 @@ class LeafAncestor(registry.Metric):
         rows[:, COUNT_NAMES.index("skip")] = 1
         return rows
 
-    def errors_of(self, item: Mapping[str, Json], gold: Treebank) -> Iterator[dict[str, Json]]:
+    def errors_of(self, item: Mapping[str, Json], gold: Treebank) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - other metrics need it
         """Return the words whose lineages differ."""
-        del gold
         for number, row in enumerate(item.get("words", ()), 1):
             if row["score"] < 1:
                 yield {"kind": "lineage", "number": number, **row}
 
-    def beside_gold(self, item: Mapping[str, Json], gold: Treebank) -> Iterator[dict[str, Json]]:
+    def beside_gold(self, item: Mapping[str, Json], gold: Treebank) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - other metrics need it
         """Return the words of the sentence with both lineages."""
-        del gold
         for number, row in enumerate(item.get("words", ()), 1):
             yield {"number": number, **row, "error": "lineage" if row["score"] < 1 else ""}
 
@@ -279,7 +262,7 @@ class LeafAncestor(registry.Metric):
     def _rows(self, gold: Treebank, check: WordCheck, scores: FloatArray) -> FloatArray:
         words = np.diff(gold.word_offsets)
         usable = check.status == registry.OK
-        sums = kernel.sentence_sums(scores, gold.word_offsets)
+        sums = np.bincount(owners_of(gold.word_offsets), np.nan_to_num(scores), len(gold))
         counted = (usable & ((words > 0) | (not self._discodop))) | ((words > 0) & (self.values["errors"] == ZERO))
         means = np.divide(sums, words, out=np.zeros(len(gold)), where=words > 0)
         states = (check.status == state for state in (registry.ERROR, registry.SKIP))
@@ -317,7 +300,7 @@ class _Scored:
 
     @cached_property
     def _names(self) -> list[str]:
-        return kernel.symbol_names(self.gold.vocabulary)
+        return [*kernel.MARKS, kernel.UNLABELLED, *self.gold.vocabulary.strings[1:], kernel.ELLIPSIS]
 
     def slices(self) -> dict[str, columns.Documents]:
         """Return scores by word form, tag and lowest label, most words first."""

@@ -68,8 +68,7 @@ def places_of(treebank: ExpressionTreebank) -> IntArray:
     return words + np.searchsorted(np.sort(treebank.empty_after), words, "right")
 
 
-@dataclass(frozen=True, slots=True)
-class Distinct:
+class Distinct(NamedTuple):
     """The distinct sets of a side, each once in its group.
 
     Attributes:
@@ -112,8 +111,7 @@ def sides_of(gold: ExpressionTreebank, system: ExpressionTreebank) -> tuple[Side
     sides = []
     for treebank in (gold, system):
         words = np.ascontiguousarray(treebank.expression_words).tobytes()
-        size = treebank.expression_words.itemsize
-        bounds = pairwise((treebank.expression_offsets * size).tolist())
+        bounds = pairwise((treebank.expression_offsets * treebank.expression_words.itemsize).tolist())
         found = [numbers.setdefault(words[start:end], len(numbers)) for start, end in bounds]
         sides.append(Side(treebank, np.array(found, np.int64)))
     return sides[0], sides[1]

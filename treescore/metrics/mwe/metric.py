@@ -5,7 +5,6 @@ that are not the same on both sides, slices their subsets; the report is that of
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
@@ -33,8 +32,7 @@ _UNKNOWN = -1
 """Number of a string that no expression of the training text has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Training:
+class Training(NamedTuple):
     """The expressions of a training text.
 
     Attributes:
@@ -139,8 +137,7 @@ def _covered(side: Side) -> IntArray:
 def _lemma_keys(treebank: ExpressionTreebank, lemmas: IntArray) -> Iterator[bytes]:
     """Yield the lemmas of each expression in one order."""
     found = lemmas[treebank.expression_words]
-    order = np.lexsort((found, owners_of(treebank.expression_offsets)))
-    data = found[order].tobytes()
+    data = found[np.lexsort((found, owners_of(treebank.expression_offsets)))].tobytes()
     return (data[start:end] for start, end in pairwise((treebank.expression_offsets * found.itemsize).tolist()))
 
 
@@ -223,8 +220,7 @@ def seen_counts(gold: Side, system: Side, training: Training, sentences: int) ->
     Returns:
         int64 (sentences, 6).
     """
-    halves = _halves([*HALVES], training.seen(gold), training.seen(system))
-    pairs = pairs_of(gold, system, halves.groups)
+    pairs = pairs_of(gold, system, _halves([*HALVES], training.seen(gold), training.seen(system)).groups)
     owners = [side.sentences * len(HALVES) + side.groups for side in (pairs.golds, pairs.systems)]
     counts = counts_by_group(pairs, (owners[0], owners[1]), len(HALVES) * sentences)[:, :3]
     return np.ascontiguousarray(counts).reshape(sentences, -1)
@@ -449,7 +445,7 @@ class Mwe(registry.Metric):
         """Check that `train` is a text, or the digest by which a signature names one. Raises InputError."""
         super().__init__(**values)
         self._training: Training | None = None
-        if values["train"] is not None and not text.is_digest(values["train"]):
+        if values["train"] is not None and not text.DIGEST.fullmatch(values["train"]):
             with placed("/train"):
                 check_header(values["train"])
 
@@ -463,9 +459,8 @@ class Mwe(registry.Metric):
         if self.values["train"] is not None and self._training is None:
             self._training = read_training(self.values["train"], limits, compat=self.values["compat"])
 
-    def check_gold(self, gold: ExpressionTreebank, items: registry.ItemInfo, limits: Limits) -> None:
+    def check_gold(self, gold: ExpressionTreebank, items: registry.ItemInfo, limits: Limits) -> None:  # noqa: ARG002 - other metrics need them
         """Check that gold keeps to the limits. Raises LimitError as `evaluate`."""
-        del items, limits
         self._check_size(gold)
 
     def evaluate(
@@ -511,9 +506,8 @@ class Mwe(registry.Metric):
         if self._training is not None:
             check_spans(treebank)
 
-    def errors_of(self, item: Mapping[str, Json], gold: ExpressionTreebank) -> Iterator[dict[str, Json]]:
+    def errors_of(self, item: Mapping[str, Json], gold: ExpressionTreebank) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - other metrics need it
         """Return gold's expressions that the output lacks, each with the one that is paired with it, and its others."""
-        del gold
         for row in item["expressions"]:
             kind = "missed" if row["system_words"] is None else "extra" if row["gold_words"] is None else "other words"
             yield {"kind": kind, **row, **{name: _listed(row[name]) for name in ("gold_words", "system_words")}}

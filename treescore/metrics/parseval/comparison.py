@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, paired_rows, sums_by
 from treescore.core.columns import ranges_of
 from treescore.core.registry import ERROR, OK, SKIP, StatusArray
-from treescore.core.structure import NONE, gather, structure_of
+from treescore.core.structure import NONE, crossing_spans, gather, structure_of
 from treescore.core.trees import ConstituentTreebank, Vocabulary
 from treescore.formats.shared.bracket_reader import UnbalancedLine
 from treescore.metrics.parseval.choices import Choices
@@ -199,14 +199,12 @@ def fill_empty(treebank: ConstituentTreebank) -> ConstituentTreebank:
         return treebank
     parents, depths, _ = structure_of(treebank)
     leaves = empty.copy()
-    inside = np.flatnonzero(empty & (parents != NONE))
-    leaves[parents[inside]] = False
+    leaves[parents[np.flatnonzero(empty & (parents != NONE))]] = False
     positions = treebank.word_offsets[:-1].repeat(np.diff(treebank.node_offsets)) + treebank.starts
     below = leaves.astype(np.int64)
     gather(np.add, parents, depths, below)
     fillers_before = offsets_of(leaves)
-    lengths = np.diff(treebank.node_offsets)
-    before = fillers_before[:-1] - np.repeat(fillers_before[treebank.node_offsets[:-1]], lengths)
+    before = fillers_before[:-1] - np.repeat(fillers_before[treebank.node_offsets[:-1]], np.diff(treebank.node_offsets))
     insert_at = positions[leaves]
     return replace(
         treebank,
@@ -413,8 +411,7 @@ def _brackets(side: Side, kept: _Kept, inserted: IntArray, inputs: Inputs) -> _B
     chosen = (from_kept != to_kept) & ~tables.dropped[labels]
     if not inputs.choices.outer_bracket:  # one without a label that is inside none with a label
         named = side.labels != 0
-        reached = np.maximum.accumulate(np.where(named, ends, 0))
-        chosen &= named | (starts < reached)
+        chosen &= named | (starts < np.maximum.accumulate(np.where(named, ends, 0)))
     nodes = _Brackets(owners, from_kept, to_kept, labels)
     if not inputs.choices.preterminals:
         return nodes.where(chosen)
@@ -487,34 +484,18 @@ def _paired_alike(gold: _Brackets, system: _Brackets, equal: Equal) -> IntArray:
 def _crossing(gold: _Brackets, system: _Brackets, words: IntArray) -> BoolArray:
     """Tell of each of the system's brackets whether it crosses one of gold's: they overlap, neither inside the other.
 
-    One does that begins inside it and ends behind it, or begins before it and ends inside it. The furthest end of those
-    that begin within some words, and the first begin of those that end there, are found for all runs of 1, 2, 4 ...
-    words; two runs cover what is inside a bracket.
-
     Args:
         gold: gold's brackets.
         system: the system's.
         words: of each sentence, int64 (n,).
     """
     offsets = offsets_of(words + 1)
-    reach, begin = np.full(offsets[-1], -1, np.int64), np.full(offsets[-1], _LAST, np.int64)
     spans = gold.where(gold.ends > gold.starts)
-    places = offsets[spans.sentences]
-    np.maximum.at(reach, places + spans.starts, spans.ends)
-    np.minimum.at(begin, places + spans.ends, spans.starts)
+    others = offsets[spans.sentences][:, None] + np.stack([spans.starts, spans.ends], axis=1)
     crosses = np.zeros(len(system.starts), np.bool_)
-    inside = system.ends - system.starts - 1
-    first = offsets[system.sentences] + system.starts + 1
-    width = 1
-    while len(left := np.flatnonzero(inside >= width)):
-        now = left[inside[left] < 2 * width]
-        low, high = first[now], first[now] + inside[now] - width
-        crosses[now] = (np.maximum(reach[low], reach[high]) > system.ends[now]) | (
-            np.minimum(begin[low], begin[high]) < system.starts[now]
-        )
-        reach = np.maximum(reach[:-width], reach[width:])
-        begin = np.minimum(begin[:-width], begin[width:])
-        width *= 2
+    wide = np.flatnonzero(system.ends - system.starts > 1)
+    places = offsets[system.sentences[wide]]
+    crosses[wide] = crossing_spans(places + system.starts[wide], places + system.ends[wide], others)
     return crosses
 
 
@@ -532,8 +513,7 @@ def _right_tags(judged: _Judged, equal: Equal) -> tuple[IntArray, IntArray]:
 
 def _parts(inputs: Inputs) -> Iterator[tuple[slice, Inputs]]:
     """Divide the sentences into parts that are compared together: arrays of a part fit into a cache."""
-    sides = inputs.gold, inputs.system
-    sizes = sum((side.node_offsets + side.word_offsets for side in sides), np.zeros(1, np.int64))
+    sizes = sum((side.node_offsets + side.word_offsets for side in (inputs.gold, inputs.system)), np.zeros(1, np.int64))
     start, sentences = 0, len(inputs.faults)
     while start < sentences:
         stop = max(start + 1, int(np.searchsorted(sizes, sizes[start] + PART, "right")) - 1)
@@ -581,8 +561,7 @@ def _facts(judged: _Judged, gold_brackets: _Brackets, inputs: Inputs) -> IntArra
         row[differ] = side.words[side.offsets[differ] + judged.differing[differ]]
     length = sums_by(owners_of(inputs.gold.word_offsets)[~uncounted], size)
     brackets = sums_by(gold_brackets.sentences, size)
-    found = length, judged.reasons, judged.differing, *words, brackets, gold.counts, system.counts
-    return np.stack(found, axis=1)
+    return np.stack((length, judged.reasons, judged.differing, *words, brackets, gold.counts, system.counts), axis=1)
 
 
 def collect(inputs: Inputs) -> Collected:

@@ -206,13 +206,8 @@ class ComparedTreebanks:
         offsets = self._collected.offsets[side, start : stop + 1]
         starts, ends, labels, matched = self._collected[side][:, offsets[0] : offsets[-1]]
         begin = self.choices.first_word
-        rows = columns.Rows(
-            [
-                columns.strings_of(labels, self.gold.vocabulary),
-                columns.Numbers(starts + begin),
-                columns.Numbers(ends + begin),
-            ]
-        )
+        names, spans = columns.strings_of(labels, self.gold.vocabulary), (starts + begin, ends + begin)
+        rows = columns.Rows([names, *map(columns.Numbers, spans)])
         return columns.Lists(offsets - offsets[0], rows), np.asarray(matched > 0, np.bool_)
 
     @cached_property
@@ -286,8 +281,7 @@ def _without(brackets: list[Bracket], matched: list[Bracket], choices: Choices) 
     for (label, start, end), count in same.items():
         golds = others.get((start, end), [])
         for _ in range(count):
-            partner = next((each for each in golds if frozenset((label, each)) in pairs), golds[0])
-            golds.remove(partner)
+            golds.remove(next((each for each in golds if frozenset((label, each)) in pairs), golds[0]))
     left = Counter((label, *span) for span, labels in others.items() for label in labels)
     rest = []
     for bracket in reversed(brackets):
@@ -318,12 +312,20 @@ def span_marks(choices: Choices, gold: ConstituentTreebank, system: ConstituentT
     sides = [_marked_nodes(each, tables, labelled=choices.labelled) for each in (gold, system)]
     comparable = compared & (sides[0][2] == sides[1][2])
     comparable[[*gold.sentences.unreadable, *system.sentences.unreadable]] = False
-    states = [np.zeros(len(counted), np.int64) for _, counted, _ in sides]
     left = [np.flatnonzero(counted & comparable[nodes[0]]) for nodes, counted, _ in sides]
+    return paired_marks([nodes for nodes, _, _ in sides], left)
+
+
+def paired_marks(sides: Sequence[Sequence[IntArray]], left: list[IntArray]) -> Marks:
+    """Return the marks of the constituents of gold and of an output, compared as multisets.
+
+    Args:
+        sides: of each side's constituents three columns that name the span, and the label, each int64 (k,).
+        left: those of each side that are compared.
+    """
+    states = [np.zeros(len(nodes[0]), np.int64) for nodes in sides]
     for size, state in ((4, MarkState.RIGHT), (3, MarkState.LABEL)):
-        golds, systems = (
-            [column[rows] for column in nodes[:size]] for (nodes, _, _), rows in zip(sides, left, strict=True)
-        )
+        golds, systems = ([column[rows] for column in nodes[:size]] for nodes, rows in zip(sides, left, strict=True))
         for number, paired in enumerate(paired_rows(golds, systems)):
             states[number][left[number][paired]] = state
             left[number] = np.delete(left[number], paired)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treescore.core.arrays import BoolArray, IntArray, joint_keys, offsets_of, owners_of, paired_rows, sums_by
-from treescore.core.columns import Column, Lists, Numbers, Records, Rows, ranges_of, strings_of
+from treescore.core.columns import Lists, Numbers, Records, Rows, ranges_of, strings_of
 from treescore.core.discontinuity import Spans, extents_of, same_yields
 from treescore.core.registry import ERROR, OK, SKIP, StatusArray
 from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Vocabulary
@@ -122,8 +122,7 @@ class Comparison:
             own_spans: yields that can be compared with each other.
         """
         extents = extents_of(tree)
-        deleted = listed(tree.vocabulary, self.choices.delete_labels)
-        chosen = (extents.sizes > 0) & ~deleted[tree.labels]
+        chosen = (extents.sizes > 0) & ~listed(tree.vocabulary, self.choices.delete_labels)[tree.labels]
         if self.choices.only_gaps:
             chosen &= extents.lasts - extents.firsts + 1 != extents.sizes
         nodes = np.flatnonzero(chosen)
@@ -207,13 +206,9 @@ class Comparison:
         """Return brackets as lists of label, first word, the word after the last one, and number of words."""
         rows = slice(*np.searchsorted(side.sentences, [start, stop]).tolist())
         offsets = offsets_of(sums_by(side.sentences[rows] - start, stop - start))
-        columns: list[Column] = [
-            strings_of(side.labels[rows], self.gold.vocabulary),
-            Numbers(side.firsts[rows]),
-            Numbers(side.lasts[rows] + 1),
-            Numbers(side.sizes[rows]),
-        ]
-        return Lists(offsets, Rows(columns)), side.partners[rows] != UNMATCHED
+        numbers = map(Numbers, (side.firsts[rows], side.lasts[rows] + 1, side.sizes[rows]))
+        columns = Rows([strings_of(side.labels[rows], self.gold.vocabulary), *numbers])
+        return Lists(offsets, columns), side.partners[rows] != UNMATCHED
 
 
 def _first_of_each(columns: Sequence[IntArray]) -> BoolArray:
@@ -260,8 +255,7 @@ def function_tags(compared: Comparison) -> tuple[IntArray, IntArray, IntArray]:
         )
         for number in range(2)
     )
-    matched = paired_rows(gold[1:], system[1:])[0]
-    return gold[0][matched], gold[0], system[0]
+    return gold[0][paired_rows(gold[1:], system[1:])[0]], gold[0], system[0]
 
 
 def _counted(compared: Comparison, side: int, own: IntArray, others: IntArray, agree: BoolArray) -> BoolArray:
@@ -304,8 +298,7 @@ def _units(compared: Comparison, tree: DiscontinuousTreebank, side: int) -> _Uni
         np.concatenate([np.where(one_word, brackets.firsts, ends), words - tree.word_offsets[of_words]]),
         np.concatenate([same[brackets.labels], same[tree.tags[words]]]) - NO_TAG,
     ]
-    functions = np.concatenate([brackets.functions, tree.word_functions[words]])
-    return _Units(sentences, key, functions)
+    return _Units(sentences, key, np.concatenate([brackets.functions, tree.word_functions[words]]))
 
 
 def _agreeing(compared: Comparison) -> BoolArray:

@@ -25,7 +25,7 @@ from treescore.metrics.parseval.discontinuous import Comparison, absent_rows
 from treescore.metrics.parseval.report import discodop_report, error_report, evalb_report, spmrl_report
 from treescore.metrics.parseval.scores import gap_score_table, score_table
 from treescore.metrics.shared import constituents
-from treescore.metrics.shared.examples import GAP_TREES, TREES
+from treescore.metrics.shared.examples import AS_DISCODOP, TREES
 from treescore.metrics.shared.words import members
 
 
@@ -73,8 +73,7 @@ def _weighted(choices: Choices, gold: ConstituentTreebank, inputs: Inputs) -> In
     before = np.append(0, np.cumsum(kept))
     firsts = gold.word_offsets[owners]
     # A bracket that was left open ends before it begins: it is not empty either.
-    left_open = inputs.gold.ends < 0
-    filled = left_open | (before[firsts + gold.ends] > before[firsts + gold.starts])
+    filled = (inputs.gold.ends < 0) | (before[firsts + gold.ends] > before[firsts + gold.starts])
     return sums_by(owners, len(gold), weights[gold.labels] * filled)
 
 
@@ -123,11 +122,9 @@ def _unreadable(gold: Trees, system: Trees, index: int) -> Problem | None:
     unreadable = system.sentences.unreadable.get(index)
     if unreadable is not None or index not in gold.sentences.unreadable:
         return unreadable
+    gold_detail = f"Gold cannot be read: {gold.sentences.unreadable[index].detail}"
     return Problem(
-        "gold-unreadable",
-        "Gold cannot be read in this sentence.",
-        sentence=index + 1,
-        gold_detail=f"Gold cannot be read: {gold.sentences.unreadable[index].detail}",
+        "gold-unreadable", "Gold cannot be read in this sentence.", sentence=index + 1, gold_detail=gold_detail
     )
 
 
@@ -196,12 +193,7 @@ class Parseval(registry.Metric):
         registry.Example("bracketed", TREES),
         registry.Example("bracketed", (("(S (NP) (X x))\n", "(S (X x))\n"), *TREES[:2]), {"preset": "kikas-treumuth"}),
         registry.Example("bracketed", TREES, {"preset": "spmrl", "unparsed": "miss"}),
-        registry.Example(
-            "discbracket",
-            GAP_TREES,
-            {"preset": DISCODOP},
-            interprets_labels="Words with tags of punctuation are deleted.",
-        ),
+        AS_DISCODOP,
     )
     params: ClassVar[Mapping[str, Param]] = PARAMS
     styles = ("evalb", "spmrl", "discodop", "errors")
@@ -247,18 +239,16 @@ class Parseval(registry.Metric):
         """Lines of the parameter file that EVALB ignores."""
         return self.choices.warnings
 
-    def check_gold(self, gold: Trees, items: registry.ItemInfo, limits: text.Limits) -> None:
+    def check_gold(self, gold: Trees, items: registry.ItemInfo, limits: text.Limits) -> None:  # noqa: ARG002 - other metrics need them
         """Check that the choices can compare gold's trees. Raises InputError: `parseval-needs-discodop`."""
-        del items, limits
         check_gaps(self.choices, gold)
 
-    def evaluate(self, gold: Trees, system: Trees, items: registry.ItemInfo, limits: text.Limits) -> registry.Outcome:
+    def evaluate(self, gold: Trees, system: Trees, items: registry.ItemInfo, limits: text.Limits) -> registry.Outcome:  # noqa: ARG002 - other metrics need them
         """Count each sentence; status ERROR where words differ, SKIP where the output has no words.
 
         Raises:
             InputError: `parseval-needs-discodop`.
         """
-        del items, limits
         if self.choices.gaps:
             return self._evaluate_gaps(discontinuity.with_gaps(gold), discontinuity.with_gaps(system))
         for treebank in (gold, system):
@@ -303,9 +293,8 @@ class Parseval(registry.Metric):
             extra=lambda: compared.tables().errors(),
         )
 
-    def absent(self, gold: Trees, items: registry.ItemInfo, limits: text.Limits) -> Counts:
+    def absent(self, gold: Trees, items: registry.ItemInfo, limits: text.Limits) -> Counts:  # noqa: ARG002 - other metrics need them
         """Count each sentence of gold as one that the output skips."""
-        del items, limits
         if self.choices.gaps:
             return absent_rows(discontinuity.with_gaps(gold), self.choices)
         gold = cast("ConstituentTreebank", gold)
@@ -313,9 +302,8 @@ class Parseval(registry.Metric):
         skipped = np.full(len(gold), registry.SKIP, np.uint8)
         return _count_rows(replace(self.choices, zero=True), figures, skipped, facts, np.zeros(len(gold), np.bool_))
 
-    def errors_of(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
+    def errors_of(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - other metrics need it
         """Return missed brackets of gold and wrong ones of the output; none of a sentence that is not compared."""
-        del gold
         if item["status"] == registry.STATUS_NAMES[registry.OK]:
             yield from details.bracket_errors(item, self.choices)
 
@@ -358,8 +346,7 @@ def _unanswered(
     if choices.check_words:
         unanswered = (status != registry.OK) & (facts[:, comparison.GOLD_WORDS] > 0)
     else:
-        blank = (np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0)
-        unanswered = (status != registry.OK) | blank
+        unanswered = (status != registry.OK) | ((np.diff(system.word_offsets) == 0) & (np.diff(gold.word_offsets) > 0))
     unanswered[list(gold.sentences.unreadable)] = False
     return np.asarray(unanswered, np.bool_)
 
@@ -386,8 +373,7 @@ def _count_rows(choices: Choices, figures: IntArray, status: Any, facts: IntArra
         whole = np.column_stack([whole, status == registry.OK])
     lengths = facts[:, comparison.LENGTH]
     short = whole * (lengths <= choices.cutoff)[:, None]
-    uncounted = figures[:, :6] * ~valid[:, None]
-    return np.concatenate([whole, short, lengths[:, None], uncounted], axis=1)
+    return np.concatenate([whole, short, lengths[:, None], figures[:, :6] * ~valid[:, None]], axis=1)
 
 
 def _charge(counted: IntArray, status: Any, facts: IntArray) -> None:

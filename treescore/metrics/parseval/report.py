@@ -119,14 +119,9 @@ def _figures(outcome: Outcome, names: Sequence[str]) -> _Figures:
     )
     lengths = np.asarray(outcome.rows[:, column_of["length"]], np.int64)
     status = np.where(valid & ~scored, _UNPARSED, outcome.status)
-    return _Figures(
-        table="".join([_REPORT_HEAD, _LINE, *_report_lines(lengths, status, shown)]),
-        counted=counted,
-        lengths=lengths,
-        valid=valid,
-        skipped=outcome.rows[:, column_of["skip"]] > 0,
-        complete=outcome.rows[:, column_of["complete"]] > 0,
-    )
+    table = "".join([_REPORT_HEAD, _LINE, *_report_lines(lengths, status, shown)])
+    skipped, complete = (outcome.rows[:, column_of[name]] > 0 for name in ("skip", "complete"))
+    return _Figures(table, counted, lengths, valid, skipped, complete)
 
 
 def _percent(part: int, whole: int) -> float:
@@ -228,8 +223,7 @@ def _discodop_lines(columns: Sequence[Counts], *, only_gaps: bool) -> Sequence[s
             [sum(times * counts[renamed.get(name, name)] for name, times in part.items()) for part in (top, bottom)]
             for counts in columns
         ]
-        shares = [_share(title, *part) for part in parts]
-        lines.append(_discodop_line(title, shares))
+        lines.append(_discodop_line(title, [_share(title, *part) for part in parts]))
     return lines
 
 

@@ -1,12 +1,11 @@
 """Count names and scores of `parseval`: over spans, and (`GAP_...`) over constituents that may have gaps."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
 
-from treescore.core.arrays import Counts, FloatArray
+from treescore.core.arrays import Counts
 from treescore.core.scores import Ratio, Score, ScoreTable, f1_score, matched_scores, ratio_score
 
 COUNTS = (
@@ -165,15 +164,11 @@ def _gap_scores(prefix: str, suffix: str, complete: str, among: str) -> list[Sco
                 Ratio({function_tags["matched"]: 2}, {function_tags["gold"]: 1, function_tags["system"]: 1}),
                 Ratio({function_tags["system"]: 1}, {function_tags["system"]: 1}),
             ),
-            join=_product,
+            join=lambda ratios: np.asarray(ratios[0] * ratios[1], np.float64),
             undefined="the output has no function tags",
         ),
-        replace(share("coverage", _COVERED, "valid", "sentences", _NO_SENTENCES), one_sided=True),
+        share("coverage", _COVERED, "valid", "sentences", _NO_SENTENCES)._replace(one_sided=True),
     ]
-
-
-def _product(ratios: Sequence[FloatArray]) -> FloatArray:
-    return np.asarray(ratios[0] * ratios[1], np.float64)
 
 
 def _shares(prefix: str, name: str, what: str, counts: tuple[str, str, str], suffix: str) -> list[Score]:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,8 +51,7 @@ def clustering_2(right: BoolArray, owners: IntArray) -> Groups:
     indices = np.arange(len(right), dtype=np.int64)
     last_right = np.full(len(right), -1, np.int64)
     last_right[1:] = np.maximum.accumulate(np.where(right, indices, -1))[:-1]
-    distances = indices - np.maximum(last_right, _starts(owners) - 1)
-    distinct, groups = ranked(distances)
+    distinct, groups = ranked(indices - np.maximum(last_right, _starts(owners) - 1))
     return Groups(groups, groups, len(distinct), lambda chosen: columns.Numbers(distinct[chosen]), ordered=True)
 
 
@@ -90,8 +90,7 @@ SELF = "self"
 """The metric that uses each grouping's own metric."""
 
 
-@dataclass(frozen=True, slots=True)
-class WordFacts:
+class WordFacts(NamedTuple):
     """Facts about each of w words, bool (w,) each.
 
     Attributes:
@@ -140,16 +139,14 @@ BEFORE, AFTER = (int(np.iinfo(np.int64).min) + place for place in (0, 1))
 """Keys of the places before the first and after the last word of a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attributes:
+class Attributes(NamedTuple):
     """Names of groupings, applied to the word `offset` places to the right (negative: to the left)."""
 
     names: tuple[str, ...]
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class ComplexGrouping:
+class ComplexGrouping(NamedTuple):
     """Groups words by all attributes together; places outside the sentence have keys of their own."""
 
     parts: tuple[Attributes, ...]
@@ -550,15 +547,13 @@ def confusion_of(
     """
     words = np.flatnonzero(compared)
     strings = gold.vocabulary.strings
-    keys = gold.deprels[words] * len(strings) + system.deprels[words]
-    pairs, groups = np.unique(keys, return_inverse=True)
+    pairs, groups = np.unique(gold.deprels[words] * len(strings) + system.deprels[words], return_inverse=True)
     counts = sums_by(groups, len(pairs))
     names = [(strings[pair // len(strings)], strings[pair % len(strings)]) for pair in pairs.tolist()]
     order = np.array(sorted(range(len(pairs)), key=lambda pair: (-counts[pair], names[pair])), np.int64)
     with_head = sums_by(groups, len(pairs), right_heads[words])
     shown, rest = order[:MAX_ROWS], order[MAX_ROWS:]
-    begins = np.cumsum(counts) - counts
-    places, offsets = columns.ranges_of(begins[shown], np.minimum(counts[shown], MAX_EXAMPLES))
+    places, offsets = columns.ranges_of((np.cumsum(counts) - counts)[shown], np.minimum(counts[shown], MAX_EXAMPLES))
     item, word = columns.places_of(words[np.argsort(groups, kind="stable")][places], gold)
     members: dict[str, columns.Column] = {
         "gold": columns.strings_of(pairs[shown] // len(strings), gold.vocabulary),

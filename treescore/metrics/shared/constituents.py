@@ -4,7 +4,8 @@ disco-dop's parameter file proper.prm says what is deleted and what counts as eq
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +29,7 @@ EQUAL_WORDS = (("-LRB-", "("), ("-RRB-", ")"))
 Pairs = Sequence[Sequence[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Deletions:
+class Deletions(NamedTuple):
     """What is deleted from trees before they are compared, and what counts as equal.
 
     Attributes:
@@ -90,12 +90,10 @@ def without_words(tree: DiscontinuousTreebank, kept: BoolArray) -> Discontinuous
     before = np.append(0, np.cumsum(kept))
     return replace(
         tree,
-        words=tree.words[kept],
-        tags=tree.tags[kept],
-        word_functions=tree.word_functions[kept],
-        lemmas=tree.lemmas[kept],
-        morphs=tree.morphs[kept],
-        anchors=tree.anchors[kept],
+        **{
+            name: getattr(tree, name)[kept]
+            for name in ("words", "tags", "word_functions", "lemmas", "morphs", "anchors")
+        },
         word_offsets=before[tree.word_offsets],
     )
 

@@ -1,5 +1,7 @@
 """Sentences for the examples of metrics, each with a faultless sentence, an error and a sentence of one word."""
 
+from treescore.core.registry import Example
+
 
 def conllu(*rows: str) -> str:
     """Write a sentence of CoNLL-U from rows `ID FORM UPOS HEAD DEPREL [DEPS [FEATS]]`; missing fields are `_`."""
@@ -32,6 +34,9 @@ GAP_TREES = (
     ("(ROOT (S (PP 0=a (NN 2=c)) (VV 1=b)))\n", "(ROOT (S (PP 0=a (NN 2=c)) (VV 1=b)))\n"),
 )
 """Pairs of trees whose constituents may have gaps, over the same words."""
+AS_DISCODOP = Example(
+    "discbracket", GAP_TREES, {"preset": "discodop"}, interprets_labels="Words with tags of punctuation are deleted."
+)
 
 DEPENDENCIES = (
     (

@@ -5,10 +5,9 @@ is projective if every word between head and dependent is below the head.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,8 +180,7 @@ class WordAttributes:
         return smallest(groups), [" ".join(named[start:end]) for start, end in pairwise(bounds.tolist())]
 
 
-@dataclass(frozen=True, slots=True)
-class Grouping:
+class Grouping(NamedTuple):
     """How words are grouped.
 
     Attributes:
@@ -198,8 +196,7 @@ class Grouping:
     kept: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Groups:
+class Groups(NamedTuple):
     """The groups of the scoring words of both sides.
 
     Attributes:

@@ -1,6 +1,6 @@
 """Check heads as trees: depths, cycles and roots, without recursion."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ UNREACHED = -1
 """Depth of a word whose chain of heads does not reach the root."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """The shape of n sentences of w words: what is a tree and what is not.
 
     Attributes:
@@ -42,17 +41,11 @@ def shape_of(heads: IntArray, word_offsets: IntArray) -> Shape:
     """Analyse heads (w,) of sentences `word_offsets` (n + 1,), in time n log n in the words of the deepest tree."""
     owners = owners_of(word_offsets)
     depths, cycles = _depths(heads, word_offsets, owners)
-    return Shape(
-        owners=owners,
-        depths=depths,
-        outside=(heads < 0) | (heads > np.diff(word_offsets)[owners]),
-        roots=sums_by(owners[heads == 0], len(word_offsets) - 1),
-        cycles=cycles,
-    )
+    outside = (heads < 0) | (heads > np.diff(word_offsets)[owners])
+    return Shape(owners, depths, outside, sums_by(owners[heads == 0], len(word_offsets) - 1), cycles)
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
+class Allowed(NamedTuple):
     """What sentences need not have to be scored as trees.
 
     Attributes:
@@ -84,8 +77,7 @@ def shape_problems(
     Returns:
         The first `cap` problems in order, and the number of all.
     """
-    missing = treebank.heads == NO_HEAD
-    outside = np.flatnonzero(shape.outside & ~(missing & allowed.missing_heads))
+    outside = np.flatnonzero(shape.outside & ~((treebank.heads == NO_HEAD) & allowed.missing_heads))
     cyclic = np.flatnonzero(shape.cycles >= 0)
     caused = shape.cycles >= 0
     caused[shape.owners[shape.outside]] = True  # a word with HEAD `_` may be the root
@@ -115,8 +107,7 @@ def _bad_head(treebank: DependencyTreebank, shape: Shape, word: int, advice: str
 
 def _cycle(treebank: DependencyTreebank, word: int, sentence: int, advice: str) -> Problem:
     start, end = treebank.word_offsets[sentence : sentence + 2].tolist()
-    heads = resolved_heads(treebank, start, end).tolist()
-    cycles = _cycles(heads)
+    cycles = _cycles(resolved_heads(treebank, start, end).tolist())
     first = next(cycle for cycle in cycles if word - start in cycle)
     at = first.index(word - start)
     first = [*first[at:], *first[:at]]
