@@ -231,7 +231,7 @@ class _Choice:
             found: Counter[str] = Counter()
             for number in self.sentences:
                 for row in self._all_errors_of(number):
-                    found.update(set(self._values_of(name, row)))
+                    found.update(list(dict.fromkeys(self._values_of(name, row))))
             if not any(views.MATCHES[name](value, each) for value in found for each in asked):
                 common = ", ".join(f"{one_line(value)} ({count})" for value, count in found.most_common(COMMON))
                 yield f"No error has {name} {_asked_words(asked)}. Errors have: {common or 'none'}."
