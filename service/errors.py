@@ -87,15 +87,10 @@ class ServiceError(Exception):
     ) -> None:
         super().__init__(detail)
         self.detail = detail
-        self.type_slug = slug if slug is not None else self.slug
+        self.type_slug = self.slug if slug is None else slug
         self.problems = tuple(problems)
         self.total = len(self.problems) if total is None else total
         self.headers = dict(headers or {})
-
-    @property
-    def type_title(self) -> str:
-        """The title of the problem's type."""
-        return TYPES[self.type_slug].title
 
 
 class BadRequest(ServiceError):
@@ -227,19 +222,19 @@ def refuse(problems: ProblemList) -> None:
         raise unprocessable(problems)
 
 
+def problem_head(slug: str) -> dict[str, object]:
+    """Return the members of a problem document that follow from its type."""
+    return {"type": f"/problems/{slug}", "title": TYPES[slug].title, "status": TYPES[slug].status}
+
+
+ERROR_PLACE = ("code", "pointer", "part", "sentence", "sent_id", "line", "column")
+"""Members of an error before its detail."""
+
+
 def error_document(problem: Problem, *, gold_visible: bool) -> dict[str, object]:
     """Return one member of `errors[]`; it quotes gold only if the caller may read gold."""
     detail = problem.gold_detail if gold_visible and problem.gold_detail else problem.detail
-    members = {
-        "code": problem.code,
-        "pointer": problem.pointer,
-        "part": problem.part,
-        "sentence": problem.sentence,
-        "sent_id": problem.sent_id,
-        "line": problem.line,
-        "column": problem.column,
-        "detail": detail,
-    }
+    members = {**{name: getattr(problem, name) for name in ERROR_PLACE}, "detail": detail}
     return {name: value for name, value in members.items() if value not in (None, "")}
 
 
@@ -265,13 +260,5 @@ def error_record(problem: Problem) -> dict[str, object]:
 def _failure(
     kind: str, problems: Sequence[Problem], total: int, errors: Sequence[dict[str, object]]
 ) -> dict[str, object]:
-    slug = FAILURES[kind]
-    return {
-        "type": f"/problems/{slug}",
-        "title": TYPES[slug].title,
-        "status": TYPES[slug].status,
-        "kind": kind,
-        "detail": problems_counted(total) if len(problems) != 1 else problems[0].detail,
-        "errors": errors,
-        "errors_total": total,
-    }
+    detail = problems_counted(total) if len(problems) != 1 else problems[0].detail
+    return {**problem_head(FAILURES[kind]), "kind": kind, "detail": detail, "errors": errors, "errors_total": total}

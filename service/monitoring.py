@@ -233,11 +233,12 @@ class Meters:
 
 
 class Summed(Collector):
-    """The families as Prometheus reads them, of the fields of the hash. Fields of another version are left out."""
+    """Families as Prometheus reads them, of the fields of the hash. Fields of another version are left out."""
 
-    def __init__(self, fields: Mapping[str, float]) -> None:
+    def __init__(self, fields: Mapping[str, float], families: Sequence[Family] = FAMILIES) -> None:
+        self._families = families
         self._series: dict[str, dict[tuple[str, ...], dict[str, float]]] = {
-            family.name: {labels: {} for labels in ALWAYS.get(family, ())} for family in FAMILIES
+            family.name: {labels: {} for labels in ALWAYS.get(family, ())} for family in families
         }
         for field, number in fields.items():
             name, *labels, part = field.split(_SEPARATOR)
@@ -245,26 +246,16 @@ class Summed(Collector):
 
     def collect(self) -> Iterator[CounterMetricFamily | HistogramMetricFamily]:
         """Yield all families."""
-        for family in FAMILIES:
-            series = self._series[family.name].items()
-            known = [(labels, parts) for labels, parts in series if len(labels) == len(family.labels)]
-            yield _histogram(family, known) if family.bounds else _counter(family, known)
-
-
-_Known = Sequence[tuple[tuple[str, ...], Mapping[str, float]]]
-
-
-def _counter(family: Family, known: _Known) -> CounterMetricFamily:
-    shown = CounterMetricFamily(family.name, family.help, labels=family.labels)
-    for labels, parts in known:
-        shown.add_metric(labels, parts.get(_TOTAL, 0))
-    return shown
-
-
-def _histogram(family: Family, known: _Known) -> HistogramMetricFamily:
-    shown = HistogramMetricFamily(family.name, family.help, labels=family.labels)
-    names = [*map(str, family.bounds), _INFINITE]
-    for labels, parts in known:
-        heights = accumulate(parts.get(name, 0) for name in names)
-        shown.add_metric(labels, list(zip(names, heights, strict=True)), parts.get(_SUM, 0))
-    return shown
+        for family in self._families:
+            kind = HistogramMetricFamily if family.bounds else CounterMetricFamily
+            shown = kind(family.name, family.help, labels=family.labels)
+            names = [*map(str, family.bounds), _INFINITE]
+            for labels, parts in self._series[family.name].items():
+                if len(labels) != len(family.labels):
+                    continue
+                if isinstance(shown, CounterMetricFamily):
+                    shown.add_metric(labels, parts.get(_TOTAL, 0))
+                else:
+                    heights = accumulate(parts.get(name, 0) for name in names)
+                    shown.add_metric(labels, list(zip(names, heights, strict=True)), parts.get(_SUM, 0))
+            yield shown

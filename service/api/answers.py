@@ -20,7 +20,7 @@ from werkzeug.http import parse_etags
 
 from service.api.middleware import IN_JSON, note_of, placed
 from service.context import LruCache
-from service.errors import SOON, TYPES, ServiceError, error_document, type_of_status
+from service.errors import SOON, TYPES, ServiceError, error_document, problem_head, type_of_status
 from service.store.packing import pack
 from service.usecases.runs import JSON_TYPE, Page, Shown
 
@@ -276,13 +276,7 @@ class ProblemResponse(Response):
 
 def problem_of(error: ServiceError, **more: object) -> dict[str, object]:
     """Return the problem document of an error, with more members."""
-    document: dict[str, object] = {
-        "type": f"/problems/{error.type_slug}",
-        "title": error.type_title,
-        "status": error.status,
-        "detail": error.detail,
-        **more,
-    }
+    document = {**problem_head(error.type_slug), "status": error.status, "detail": error.detail, **more}
     if error.problems:
         # the caller sent the text that the errors quote; errors in stored gold are no ServiceError
         document["errors"] = [error_document(problem, gold_visible=False) for problem in error.problems]
@@ -300,13 +294,8 @@ def of_http_error(error: HTTPException) -> ProblemResponse:
     status = error.code or 500
     slug = type_of_status(status)
     headers = {name: value for name, value in error.get_headers() if name.lower() in ("allow", "location")}
-    document = {
-        "type": f"/problems/{slug}",
-        "title": TYPES[slug].title,
-        "status": status,
-        "detail": _DETAILS.get(status, TYPES[slug].fix),
-    }
-    return _problem(document, headers)
+    detail = _DETAILS.get(status, TYPES[slug].fix)
+    return _problem({**problem_head(slug), "status": status, "detail": detail}, headers)
 
 
 def of_fault() -> ProblemResponse:

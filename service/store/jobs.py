@@ -39,7 +39,7 @@ class Answer(NamedTuple):
         state: of the job.
         document: as it is stored: packed, unless it is small.
         etag: validator of the document that is not packed.
-        deleted: whether the job was deleted.
+        deleted_at: when the job was deleted.
         key_hash: of the key that changes a job of an anonymous caller.
     """
 
@@ -47,16 +47,14 @@ class Answer(NamedTuple):
     state: str | None
     document: bytes | None
     etag: str | None
-    deleted: bool
+    deleted_at: datetime | None
     key_hash: str | None
 
 
 _ADD = insert(jobs)
 _IS_JOB = jobs.c.id == bindparam("job_id")
 _GET = select(jobs).where(_IS_JOB)
-_ANSWER = select(jobs.c.owner, jobs.c.state, jobs.c.document, jobs.c.etag, jobs.c.deleted_at, jobs.c.key_hash).where(
-    _IS_JOB
-)
+_ANSWER = select(*(jobs.c[name] for name in Answer._fields)).where(_IS_JOB)
 _SAVE_ANSWER = update(jobs).where(_IS_JOB)
 # built once: building them takes longer than running them
 
@@ -76,10 +74,7 @@ def get(db: Connection, job_id: str) -> Job | None:
 def answer(store: Store, job_id: str) -> Answer | None:
     """Return what a GET of a finished job needs, by a fast lookup; None for an unknown job."""
     row = store.lookup(_ANSWER, job_id=job_id)
-    if row is None:
-        return None
-    owner, state, document, etag, deleted_at, key_hash = row
-    return Answer(owner, state, document, etag, deleted_at is not None, key_hash)
+    return None if row is None else Answer(*row)
 
 
 def save_answer(db: Connection, job_id: str, state: str, document: bytes, etag: str) -> None:

@@ -187,11 +187,6 @@ def digests_of(db: Connection, revision_id: str) -> dict[str, Digests]:
     return {row.name: _digests(row.gold_key, row.sentence_keys) for row in db.execute(query)}
 
 
-def ids_of(db: Connection, benchmark_id: str) -> list[str]:
-    """List the ids of all revisions of a benchmark."""
-    return list(db.scalars(select(revisions.c.id).where(revisions.c.benchmark_id == benchmark_id)))
-
-
 def scored_under(db: Connection, ids: Sequence[str]) -> set[str]:
     """Return those of the ids whose revision outputs are or will be scored under, and whose gold is stored."""
     has_gold = select(owned_texts.c.owner).where(owned_texts.c.owner == revisions.c.id).exists()

@@ -32,6 +32,7 @@ from service.policy.release import Release
 from service.store import benchmarks, events, tokens
 from service.store.benchmarks import Benchmark
 from service.store.events import DELIVERED, GIVEN_UP, WAITING, Delivery, Event, LoggedDelivery, Webhook
+from service.store.submissions import Submission
 from service.usecases import access, runs
 
 
@@ -161,16 +162,8 @@ def _seq(db: Connection, event_id: str) -> int:
 
 
 def _event_document(event: Event) -> dict[str, object]:
-    return {
-        "id": event.id,
-        "type": event.kind,
-        "at": runs.moment(event.at),
-        "benchmark": event.benchmark_id,
-        "team": event.team_id,
-        "subject": event.subject,
-        "actor": event.actor,
-        "data": dict(event.data),
-    }
+    about = runs.shown_members(event, "at", "benchmark_id", "team_id", "subject", "actor", "data")
+    return {"id": event.id, "type": event.kind, **about}
 
 
 # webhooks
@@ -211,7 +204,7 @@ def create_webhook(context: Context, caller: Caller, request: WebhookRequest) ->
                 f"The limit of {MOST_WEBHOOKS} webhooks is reached. Delete one first.", slug="too-many-webhooks"
             )
         events.add_webhook(db, hook)
-        _record(db, context, caller, "webhook.created", hook)
+        record_event_of(db, context, "webhook.created", hook, caller.owner)
     return {**_webhook_document(hook), "secret": secret}
 
 
@@ -234,7 +227,7 @@ def delete_webhook(context: Context, caller: Caller, webhook_id: str) -> None:
         hook = own_webhook(db, caller, webhook_id)
         require_changes_left(db, context, caller)
         events.drop_webhook(db, hook.id)
-        _record(db, context, caller, "webhook.deleted", hook)
+        record_event_of(db, context, "webhook.deleted", hook, caller.owner)
 
 
 def rotate_secret(context: Context, caller: Caller, webhook_id: str) -> dict[str, object]:
@@ -248,7 +241,7 @@ def rotate_secret(context: Context, caller: Caller, webhook_id: str) -> dict[str
         hook = own_webhook(db, caller, webhook_id)
         require_changes_left(db, context, caller)
         events.rotate_secret(db, hook, secret, context.now() + OVERLAP)
-        _record(db, context, caller, "webhook.rotated", hook)
+        record_event_of(db, context, "webhook.rotated", hook, caller.owner)
         return {**_webhook_document(own_webhook(db, caller, webhook_id)), "secret": secret}
 
 
@@ -266,12 +259,27 @@ def own_webhook(db: Connection, caller: Caller, webhook_id: str) -> Webhook:
     return hook
 
 
-def _record(
-    db: Connection, context: Context, caller: Caller, kind: str, hook: Webhook, only: Webhook | None = None
+def record_event_of(
+    db: Connection,
+    context: Context,
+    kind: str,
+    about: Submission | Webhook,
+    actor: str | None = None,
+    data: Mapping[str, object] | None = None,
+    only: Webhook | None = None,
 ) -> list[str]:
-    """Record an event of a webhook that the caller made or changed, as `record_event`."""
-    team, slug = hook.team_id, hook.benchmark_id
-    return record_event(db, context, kind, slug, actor=caller.owner, team_id=team, subject=hook.id, only=only)
+    """Record an event of a resource that a team may have, as `record_event`."""
+    return record_event(
+        db,
+        context,
+        kind,
+        about.benchmark_id,
+        actor=actor,
+        team_id=about.team_id,
+        subject=about.id,
+        data=data,
+        only=only,
+    )
 
 
 def _new_secret() -> str:
@@ -291,17 +299,18 @@ def _may_change(caller: Caller, hook: Webhook) -> bool:
 
 
 def _webhook_document(hook: Webhook) -> dict[str, object]:
-    return {
-        "id": hook.id,
-        "url": hook.url,
-        "kinds": list(hook.kinds),
-        "benchmark": hook.benchmark_id,
-        "team": hook.team_id,
-        "created_at": runs.moment(hook.created_at),
-        "disabled_at": runs.moment(hook.disabled_at),
-        "failures": hook.failures,
-        "old_secret_until": runs.moment(hook.old_secret_until),
-    }
+    names = (
+        "id",
+        "url",
+        "kinds",
+        "benchmark_id",
+        "team_id",
+        "created_at",
+        "disabled_at",
+        "failures",
+        "old_secret_until",
+    )
+    return runs.shown_members(hook, *names)
 
 
 MOST_WAITING = 100
@@ -318,7 +327,7 @@ def send_test(context: Context, caller: Caller, webhook_id: str) -> dict[str, ob
     with context.store.write() as db:
         hook = own_webhook(db, caller, webhook_id)
         _require_sending(db, hook)
-        made = _record(db, context, caller, requests.WEBHOOK_TEST, hook, only=hook)
+        made = record_event_of(db, context, requests.WEBHOOK_TEST, hook, caller.owner, only=hook)
         return _shown(db, hook, made[0])
 
 
@@ -379,17 +388,10 @@ def _shown(db: Connection, hook: Webhook, delivery_id: str) -> dict[str, object]
 
 
 def _delivery_document(delivery: LoggedDelivery) -> dict[str, object]:
-    return {
-        "id": delivery.id,
-        "event": delivery.event.id,
-        "type": delivery.event.kind,
-        "state": delivery.state,
-        "attempts": delivery.attempts,
-        "last_status": delivery.last_status,
-        "at": runs.moment(delivery.created_at),
-        "attempted_at": runs.moment(delivery.attempted_at),
-        "next_at": runs.moment(delivery.next_at),
-    }
+    event = {"event": delivery.event.id, "type": delivery.event.kind}
+    state = runs.shown_members(delivery, "state", "attempts", "last_status")
+    times = runs.shown_members(delivery, "attempted_at", "next_at")
+    return {"id": delivery.id, **event, **state, "at": runs.moment(delivery.created_at), **times}
 
 
 DELIVERY_PAUSES = tuple(
@@ -595,4 +597,4 @@ def _drop(context: Context, delivery: Delivery, *, end_webhook: bool) -> None:
 
 def _disable(db: Connection, context: Context, hook: Webhook) -> None:
     if events.disable_webhook(db, hook.id, context.now()):
-        record_event(db, context, "webhook.disabled", hook.benchmark_id, team_id=hook.team_id, subject=hook.id)
+        record_event_of(db, context, "webhook.disabled", hook)

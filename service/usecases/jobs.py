@@ -117,7 +117,7 @@ def view_job(context: Context, caller: Caller, job_id: str) -> Shown[contract.Jo
     known = jobs.answer(context.store, job_id)
     if known is None or not (caller.organiser or caller.owner == known.owner):
         raise NotFound(f"Unknown job {job_id}.")
-    if known.deleted:
+    if known.deleted_at is not None:
         raise Gone(f"The job {job_id} was deleted.")
     if known.document is not None:
         packed = packing.is_packed(known.document)

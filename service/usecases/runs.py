@@ -131,15 +131,15 @@ def moment(time: datetime | None) -> str | None:
     return time.strftime("%Y-%m-%dT%H:%M:%S.") + f"{time.microsecond // 1000:03d}Z"
 
 
+def shown_members(record: object, *names: str) -> dict[str, object]:
+    """Return members of a record as documents have them: `team_id` as `team`, and times as texts."""
+    members = {name.removesuffix("_id"): getattr(record, name) for name in names}
+    return {name: moment(value) if isinstance(value, datetime) else value for name, value in members.items()}
+
+
 def run_summary(run: runs.Run) -> dict[str, object]:
     """Return id, state and times of a run."""
-    return {
-        "id": run.id,
-        "state": run.state,
-        "created_at": moment(run.created_at),
-        "started_at": moment(run.started_at),
-        "finished_at": moment(run.finished_at),
-    }
+    return shown_members(run, "id", "state", "created_at", "started_at", "finished_at")
 
 
 def state_document(run: runs.Run) -> dict[str, object]:

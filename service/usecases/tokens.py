@@ -17,7 +17,7 @@ from service.store.tokens import Token
 from service.usecases.access import benchmark_of, storable, unknown_team
 from service.usecases.benchmarks.teams import TEAM_SCOPES
 from service.usecases.events import record_event
-from service.usecases.runs import Page, moment, page_of
+from service.usecases.runs import Page, page_of, shown_members
 
 
 def create_token(context: Context, caller: Caller, request: access.TokenRequest) -> dict[str, object]:
@@ -63,17 +63,8 @@ def revoke_token(context: Context, caller: Caller, token_id: str) -> None:
 
 def token_document(row: Token) -> dict[str, object]:
     """Show a token without its secret."""
-    return {
-        "id": row.id,
-        "name": row.name,
-        "scopes": row.scopes.split(),
-        "benchmark": row.benchmark_id,
-        "team": row.team_id,
-        "created_at": moment(row.created_at),
-        "expires_at": moment(row.expires_at),
-        "last_used_at": moment(row.last_used_at),
-        "revoked_at": moment(row.revoked_at),
-    }
+    rest = ("benchmark_id", "team_id", "created_at", "expires_at", "last_used_at", "revoked_at")
+    return {"id": row.id, "name": row.name, "scopes": row.scopes.split(), **shown_members(row, *rest)}
 
 
 OPERATOR = Caller("operator", frozenset({"organise"}))

@@ -213,7 +213,7 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
                 "close it.",
                 slug="has-submissions",
             )
-        ids = revisions.ids_of(db, slug)
+        ids = list(revisions.ids_by_number(db, slug).values())
         for revision_id in ids:
             runs.finish(db, revision_id, runs.CANCELLED, now)
         texts.drop(db, ids)

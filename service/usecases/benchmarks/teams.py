@@ -21,7 +21,7 @@ from service.store.tokens import Token
 from service.usecases.access import benchmark_of, count_failure, storable, unknown_team
 from service.usecases.boards.work import board_changed
 from service.usecases.events import record_event
-from service.usecases.runs import Page, moment, page_of, queue_runs
+from service.usecases.runs import Page, moment, page_of, queue_runs, shown_members
 from treescore.errors import Problem, ProblemList
 
 TEAM_SCOPES = "read submit"
@@ -144,7 +144,7 @@ def _new_token(db: Connection, context: Context, team: benchmarks.Team) -> str:
 
 
 def _team_document(team: benchmarks.Team) -> dict[str, object]:
-    return {"id": team.id, "name": team.name, "contact": team.contact, "created_at": moment(team.created_at)}
+    return shown_members(team, "id", "name", "contact", "created_at")
 
 
 def _refuse_repeated(request: access.TeamsRequest) -> None:
@@ -307,14 +307,7 @@ def _known(context: Context, caller: Caller, secret: str) -> benchmarks.Invite:
 
 
 def _invite_document(invite: benchmarks.Invite) -> dict[str, object]:
-    return {
-        "id": invite.id,
-        "benchmark": invite.benchmark_id,
-        "created_at": moment(invite.created_at),
-        "expires_at": moment(invite.expires_at),
-        "teams_at_most": invite.teams_at_most,
-        "teams": invite.teams,
-    }
+    return shown_members(invite, "id", "benchmark_id", "created_at", "expires_at", "teams_at_most", "teams")
 
 
 RESERVED_WORDS = (

@@ -84,9 +84,7 @@ def submit(
             # from here on the benchmark cannot be deleted; before, it may have been deleted or closed
             access.require_open(access.benchmark_of(db, slug), caller, now)
             texts.put_packed(db, submission_id, ChainMap(*checked.values()))
-            events.record_event(
-                db, context, "submission.created", slug, actor=caller.owner, team_id=team_id, subject=submission_id
-            )
+            events.record_event_of(db, context, "submission.created", fresh, caller.owner)
     except IntegrityError as error:
         raise Conflict("An equal request is in progress. Retry.", headers=SOON) from error
     context.queue.put(submission_id, queue.LIVE)
@@ -259,7 +257,7 @@ def patch_submission(
             submissions.unchoose_others(db, submission.benchmark_id, submission.team_id, submission_id)
         on_board = {name for name, value in values.items() if name != "notes" and getattr(submission, name) != value}
         scheduled = board_changed(db, context, submission.benchmark_id) if on_board else ()
-        _record(context, db, caller, "submission.changed", submission, {"members": sorted(given)})
+        events.record_event_of(db, context, "submission.changed", submission, caller.owner, {"members": sorted(given)})
         view = views.view_of(db, context, caller, benchmark, access.submission_of(db, caller, submission_id))
     queue_runs(context, scheduled, submission.benchmark_id)
     return view
@@ -288,7 +286,7 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> S
             raise Conflict(f"The submission {submission_id} has finished. Only unfinished ones can be cancelled.")
         submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
         freed = let_board_begin(db, submission.benchmark_id)
-        _record(context, db, caller, "submission.cancelled", submission)
+        events.record_event_of(db, context, "submission.cancelled", submission, caller.owner)
         view = views.view_of(db, context, caller, benchmark, access.submission_of(db, caller, submission_id))
     queue_runs(context, freed)
     context.queue.stop(submission.run_id)
@@ -331,7 +329,7 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> No
             failure_kind=None,
             finished_at=None,
         )
-        _record(context, db, caller, "submission.retried", submission, {"attempt": attempt})
+        events.record_event_of(db, context, "submission.retried", submission, caller.owner, {"attempt": attempt})
     context.queue.put(run_id, queue.LIVE)
 
 
@@ -368,7 +366,7 @@ def delete_submission(context: Context, caller: Caller, submission_id: str) -> N
         submissions.erase(db, [submission_id], now)
         comparisons.erase(db, comparisons.naming(db, submission.benchmark_id, submission_id), now)
         scheduled = board_changed(db, context, submission.benchmark_id)
-        _record(context, db, caller, "submission.deleted", submission)
+        events.record_event_of(db, context, "submission.deleted", submission, caller.owner)
     queue_runs(context, scheduled, submission.benchmark_id)
     context.queue.stop(submission.run_id)
 
@@ -400,23 +398,3 @@ def submission_output(context: Context, caller: Caller, submission_id: str, part
         stored = texts.read_texts(db, submission_id, wanted)
     sides = {name.removeprefix(prefix + "/"): text.decode("utf-8", "replace") for name, (_, text) in stored.items()}
     return Shown(sides)
-
-
-def _record(
-    context: Context,
-    db: Connection,
-    caller: Caller,
-    kind: str,
-    submission: submissions.Submission,
-    data: Mapping[str, object] | None = None,
-) -> None:
-    events.record_event(
-        db,
-        context,
-        kind,
-        submission.benchmark_id,
-        actor=caller.owner,
-        team_id=submission.team_id,
-        subject=submission.id,
-        data=data,
-    )
