@@ -42,8 +42,7 @@ def get_leaderboard(caller: Caller, query: boards.LeaderboardQuery, benchmark: s
 def sheet_response(caller: Caller, benchmark: str, sheet: Sheet[Document], query: boards.BoardQuery) -> Response:
     """Return a board as a sheet shows it; with a wait, once it has changed."""
     query = replace(query, format=calls.form_of(boards.SHEET_FORMATS, query.format))
-    about = (benchmark, sheet, query)
-    return calls.polled(sheet_view, wait_for_sheet, caller, *about, kind=answers.Kind.PUBLIC, ends=False)
+    return calls.polled(sheet_view, caller, benchmark, sheet, query, kind=answers.Kind.PUBLIC, endless=wait_for_sheet)
 
 
 matrix_blueprint = Blueprint("matrix", __name__, url_prefix="/v1/benchmarks/<benchmark>")
@@ -104,8 +103,8 @@ def ask_comparison(caller: Caller, benchmark: str) -> Response:
     """
     context = calls.context()
     comparison = comparisons.ask(context, caller, benchmark, calls.body(compared.ComparisonRequest))
-    wait_for = comparison_views.wait_for_comparison
-    response = calls.made(wait_for, caller, comparison, location=f"/v1/comparisons/{comparison}")
+    look, location = comparison_views.view_comparison, f"/v1/comparisons/{comparison}"
+    response = calls.made(look, caller, comparison, location=location)
     response.headers.update(comparisons.rate_limits(context, caller, benchmark))
     return response
 
@@ -131,12 +130,12 @@ def get_comparison(caller: Caller, query: compared.ComparisonQuery, comparison: 
     level `gold` figures are rounded, and counts, details of the tests and what `command` reads are left out.
     """
     form = calls.form_of(FORMATS, query.format)
-    look, wait_for = comparison_views.view_comparison, comparison_views.wait_for_comparison
+    look = comparison_views.view_comparison
     if form == "json":
-        return calls.polled(look, wait_for, caller, comparison, kind=answers.Kind.PUBLIC)
+        return calls.polled(look, caller, comparison, kind=answers.Kind.PUBLIC)
     wait = calls.wait_seconds()
     if wait:
-        wait_for(calls.context(), caller, comparison, wait)
+        calls.awaited(look, caller, (comparison,), wait)
     return answers.conditional(look(calls.context(), caller, comparison, form), wait, answers.Kind.PUBLIC)
 
 

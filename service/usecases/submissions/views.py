@@ -268,7 +268,8 @@ def view_of(
         release = viewing.released(db, benchmark, release, revision)
     shown = gate.submission_view(release.level, document, release)
     final = submission.state not in runs.UNFINISHED or shown["state"] == gate.RECEIVED
-    return Shown(cast("contract.Submission", shown), final=final, state=str(shown["state"]))
+    state, run_id = str(shown["state"]), submission.run_id
+    return Shown(cast("contract.Submission", shown), final=final, state=state, run=run_id)
 
 
 def summary(submission: Submission, run: Run | None, heads: Mapping[str, str], level: gate.Level) -> dict[str, object]:
