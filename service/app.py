@@ -3,7 +3,7 @@
 from functools import partial
 from types import TracebackType
 
-from flask import Flask, Request, Response, current_app, request
+from flask import Blueprint, Flask, Request, Response, current_app, request
 from sqlalchemy.exc import DBAPIError
 from werkzeug.exceptions import HTTPException, InternalServerError, RequestEntityTooLarge
 
@@ -21,23 +21,13 @@ from service.queue import REDIS_ERRORS
 from service.store.database import Fault, fault_of
 from treescore.core.registry import load_all
 
-BLUEPRINTS = (
-    jobs.blueprint,
-    benchmarks.blueprint,
-    benchmarks.revision_blueprint,
-    benchmarks.team_blueprint,
-    benchmarks.invite_blueprint,
-    submissions.blueprint,
-    boards.blueprint,
-    boards.matrix_blueprint,
-    boards.comparison_blueprint,
-    benchmarks.webhook_blueprint,
-    benchmarks.event_blueprint,
-    benchmarks.token_blueprint,
-    status.scorer_blueprint,
-    status.contract_blueprint,
-    status.health_blueprint,
-)
+BLUEPRINTS = [
+    each
+    for module in (jobs, benchmarks, submissions, boards, status)
+    for each in vars(module).values()
+    if isinstance(each, Blueprint)
+]
+"""Those of the API."""
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
 

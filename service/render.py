@@ -10,9 +10,9 @@ page holds more parts than columns.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from itertools import groupby
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 import orjson
 
@@ -457,42 +457,38 @@ def _board_table(document: Leaderboard, form: str) -> Table:
     )
 
 
-Shown = TypeVar("Shown")
+def _rendered(
+    flat: Callable[[Any], Iterable[Sequence[object]]],
+    table: Callable[[Any, str], Table],
+    picture: Callable[[Any], bytes],
+    document: Mapping[str, Any],
+    form: str,
+) -> forms.Rendered:
+    """Render a document in one of SHEET_FORMATS; equal documents give equal bytes.
 
-
-@dataclass(frozen=True, slots=True)
-class Forms(Generic[Shown]):
-    """The forms of a document for people and programs.
-
-    Attributes:
+    Args:
         flat: gives the header and the rows of CSV and TSV.
         table: gives what a form for people shows.
         picture: draws it.
+        document: what is rendered.
+        form: name of the format.
+
+    Raises:
+        KeyError: the format is unknown.
     """
-
-    flat: Callable[[Shown], Iterable[Sequence[object]]]
-    table: Callable[[Shown, str], Table]
-    picture: Callable[[Shown], bytes]
-
-    def render(self, document: Shown, form: str) -> forms.Rendered:
-        """Render a document in one of SHEET_FORMATS; equal documents give equal bytes.
-
-        Raises:
-            KeyError: the format is unknown.
-        """
-        media_type = leaderboards.SHEET_FORMATS[form]
-        if form == "json":
-            content = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
-        elif form == "svg":
-            content = self.picture(document)
-        elif form in (CSV, TSV):
-            content = separated(self.flat(document), form)
-        else:
-            content = TABLE_FORMS[form](self.table(document, form)).encode()
-        return forms.Rendered(content, media_type)
+    media_type = leaderboards.SHEET_FORMATS[form]
+    if form == "json":
+        content = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+    elif form == "svg":
+        content = picture(document)
+    elif form in (CSV, TSV):
+        content = separated(flat(document), form)
+    else:
+        content = TABLE_FORMS[form](table(document, form)).encode()
+    return forms.Rendered(content, media_type)
 
 
-render_leaderboard = Forms(_flat_board_rows, _board_table, board_picture).render
+render_leaderboard = partial(_rendered, _flat_board_rows, _board_table, board_picture)
 
 MATRIX_COLUMNS = (
     *("rank", "role", "team", "team_name", "submission", "name"),
@@ -539,4 +535,4 @@ def _matrix_system(row: leaderboards.MatrixRow) -> str:
     return named if row["team"] or row["role"] == "baseline" else row["submission"]
 
 
-render_matrix = Forms(_flat_matrix_rows, _matrix_table, _matrix_picture).render
+render_matrix = partial(_rendered, _flat_matrix_rows, _matrix_table, _matrix_picture)

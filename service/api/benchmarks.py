@@ -14,17 +14,6 @@ from service.caller import Caller
 from service.config import Config
 from service.contract import access
 from service.contract import benchmarks as contract
-from service.contract.access import (
-    Delivery,
-    Event,
-    EventsQuery,
-    NewToken,
-    NewWebhook,
-    Token,
-    TokenRequest,
-    Webhook,
-    WebhookRequest,
-)
 from service.contract.common import PageQuery, TextsByName
 from service.contract.derive import Page
 from service.errors import NotFound
@@ -382,22 +371,22 @@ token_blueprint = Blueprint("tokens", __name__, url_prefix="/v1/tokens")
 
 @token_blueprint.post("")
 @asks(
-    answer("The token.", NewToken, status=201),
+    answer("The token.", access.NewToken, status=201),
     scopes=("organise",),
     also="scope makes",
-    body=Body(json=TokenRequest, examples={"dashboard": "DashboardToken"}),
+    body=Body(json=access.TokenRequest, examples={"dashboard": "DashboardToken"}),
 )
 def create_token(caller: Caller) -> Response:
     """Create a token.
 
     The secret of the token is shown only in this answer; the service keeps a hash.
     """
-    token = tokens.create_token(calls.context(), caller, calls.body(TokenRequest))
+    token = tokens.create_token(calls.context(), caller, calls.body(access.TokenRequest))
     return answers.secret(token, f"/v1/tokens/{token['id']}")
 
 
 @token_blueprint.get("")
-@asks(answer("A page of tokens.", Page[Token]), scopes=("organise",), also="scope page")
+@asks(answer("A page of tokens.", Page[access.Token]), scopes=("organise",), also="scope page")
 def list_tokens(caller: Caller, query: PageQuery) -> Response:
     """List all tokens, newest first.
 
@@ -422,22 +411,22 @@ webhook_blueprint = Blueprint("webhooks", __name__, url_prefix="/v1/webhooks")
 
 @webhook_blueprint.post("")
 @asks(
-    answer("The webhook and its secret.", NewWebhook, status=201),
+    answer("The webhook and its secret.", access.NewWebhook, status=201),
     scopes=("submit",),
     also="scope kept makes conflict limited",
-    body=Body(json=WebhookRequest, examples={"scored": "WebhookRequest"}),
+    body=Body(json=access.WebhookRequest, examples={"scored": "WebhookRequest"}),
 )
 def create_webhook(caller: Caller) -> Response:
     """Create a webhook.
 
     Events are sent as Standard Webhooks: thin, signed, at least once. The secret is shown only in this answer.
     """
-    webhook = events.create_webhook(calls.context(), caller, calls.body(WebhookRequest))
+    webhook = events.create_webhook(calls.context(), caller, calls.body(access.WebhookRequest))
     return answers.secret(webhook, f"/v1/webhooks/{webhook['id']}")
 
 
 @webhook_blueprint.get("")
-@asks(answer("A page of webhooks.", Page[Webhook]), scopes=("submit",), also="scope page")
+@asks(answer("A page of webhooks.", Page[access.Webhook]), scopes=("submit",), also="scope page")
 def list_webhooks(caller: Caller, query: PageQuery) -> Response:
     """List your webhooks, newest first.
 
@@ -458,7 +447,7 @@ def delete_webhook(caller: Caller, webhook: str) -> Response:
 
 
 @webhook_blueprint.post("/<webhook>/test")
-@asks(answer("The delivery of the test.", Delivery, status=202), scopes=("submit",), also="scope found conflict")
+@asks(answer("The delivery of the test.", access.Delivery, status=202), scopes=("submit",), also="scope found conflict")
 def test_webhook(caller: Caller, webhook: str) -> Response:
     """Send a test to a webhook.
 
@@ -470,7 +459,7 @@ def test_webhook(caller: Caller, webhook: str) -> Response:
 
 @webhook_blueprint.post("/<webhook>/rotate")
 @asks(
-    answer("The webhook and its new secret.", NewWebhook, status=201),
+    answer("The webhook and its new secret.", access.NewWebhook, status=201),
     scopes=("submit",),
     also="scope found makes limited",
 )
@@ -484,7 +473,7 @@ def rotate_webhook(caller: Caller, webhook: str) -> Response:
 
 
 @webhook_blueprint.get("/<webhook>/deliveries")
-@asks(answer("A page of deliveries.", Page[Delivery]), scopes=("submit",), also="scope found page")
+@asks(answer("A page of deliveries.", Page[access.Delivery]), scopes=("submit",), also="scope found page")
 def list_deliveries(caller: Caller, query: PageQuery, webhook: str) -> Response:
     """List the deliveries of a webhook, newest first.
 
@@ -494,7 +483,7 @@ def list_deliveries(caller: Caller, query: PageQuery, webhook: str) -> Response:
 
 
 @webhook_blueprint.post("/<webhook>/deliveries/<delivery>/replay")
-@asks(answer("The new delivery.", Delivery, status=202), scopes=("submit",), also="scope found conflict")
+@asks(answer("The new delivery.", access.Delivery, status=202), scopes=("submit",), also="scope found conflict")
 def replay_delivery(caller: Caller, webhook: str, delivery: str) -> Response:
     """Deliver an event again.
 
@@ -508,8 +497,8 @@ event_blueprint = Blueprint("events", __name__, url_prefix="/v1/events")
 
 
 @event_blueprint.get("")
-@asks(answer("A page of events.", Page[Event]), scopes=("submit", "read"), also="scope found page")
-def list_events(caller: Caller, query: EventsQuery) -> Response:
+@asks(answer("A page of events.", Page[access.Event]), scopes=("submit", "read"), also="scope found page")
+def list_events(caller: Caller, query: access.EventsQuery) -> Response:
     """List events, oldest first.
 
     Audit trail and change feed. Continue with `after`, the id of the last event that you have.

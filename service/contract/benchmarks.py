@@ -174,10 +174,10 @@ class Link(TypedDict):
     """
 
     label: common.Name
-    url: Annotated[str, fields.Address]
+    url: common.Address
 
 
-AboutText: TypeAlias = Annotated[str, fields.AboutText]
+AboutText: TypeAlias = Annotated[str, fields.lines(requests.MAX_ABOUT)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,8 +272,8 @@ class RevisionRequest(Request):
         dry_run: Whether to compute the rank changes without activating the revision.
     """
 
-    reason: Annotated[str, fields.Notes] | Null = None
-    public_reason: Annotated[str, fields.Notes] | Null = None
+    reason: common.Notes | Null = None
+    public_reason: common.Notes | Null = None
     format: common.Format | None = None
     transforms: common.Transforms | None = None
     metrics: common.Metrics | None = None

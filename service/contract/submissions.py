@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from service.contract import common, fields
+from service.contract import common
 from service.contract.derive import OVERLAPPING, Named, Null, Says, checked_by, inline
 from service.contract.fields import Changes, Checked, OneOf, Shape
 from service.contract.jobs import Job, Signature, Slice
@@ -35,9 +35,9 @@ class SubmissionLinks(Request):
         model: The trained model.
     """
 
-    paper: Annotated[str, fields.Address] | Missing | None = MISSING
-    code: Annotated[str, fields.Address] | Missing | None = MISSING
-    model: Annotated[str, fields.Address] | Missing | None = MISSING
+    paper: common.Address | Missing | None = MISSING
+    code: common.Address | Missing | None = MISSING
+    model: common.Address | Missing | None = MISSING
 
     def over(self, before: Mapping[str, str]) -> dict[str, str]:
         """Return the links that are given, over those from before."""
@@ -58,7 +58,7 @@ class SubmissionRequest(Request):
     """
 
     name: common.Name | Null = None
-    notes: Annotated[str, fields.Notes] | Null = None
+    notes: common.Notes | Null = None
     links: SubmissionLinks | Null = None
     run_of: common.Name | Null = None
     team: common.Slug | Null = None
@@ -84,7 +84,7 @@ class SubmissionChanges(Request):
     """
 
     name: common.Name | Missing = MISSING
-    notes: Annotated[str, fields.Notes] | Missing | None = MISSING
+    notes: common.Notes | Missing | None = MISSING
     links: SubmissionLinks | Missing | None = MISSING
     chosen: bool | Missing = MISSING
     withdrawn: bool | Missing = MISSING

@@ -5,10 +5,10 @@ under the words of each, and a table. Two expressions of the same words are one,
 not categories.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlencode
 
 from flask import Response, request
@@ -97,54 +97,51 @@ def _picture(tree: Tree, sentence: shapes.Drawable, name: str, *, both: bool) ->
     return Picture(drawn(sentence_svg(sentence, name)), facts, marked, both)
 
 
+_Side: TypeAlias = Sequence[tuple[Tree, str | None]]
+"""What is drawn of an output or of gold, and what is wrong with each."""
+
+
+def _marked(rows: Sequence[Tree], marks: Sequence[str | None] | None) -> _Side:
+    """Return rows with their marks; none is marked where marks are not shown."""
+    return list(zip(rows, marks or [None] * len(rows), strict=True))
+
+
 def _dependencies(tree: Tree, title: str, name: str) -> list[Picture]:
     """Return the dependencies as arcs; the edges of a graph are several at a word or none, its tops are roots."""
-    half = _graph_half if tree["kind"] == "graph" else _half
-    own = half(tree["words"], tree["system"], tree["wrong"])
-    gold = None
+    arcs = _graph_arcs if tree["kind"] == "graph" else _arcs
+
+    def half(words: Sequence[Tree], rows: _Side) -> shapes.DependencyHalf:
+        shown = tuple(shapes.Word(word["id"], word["form"] or "") for word in words)
+        return shapes.DependencyHalf(shown, tuple(arcs(words, rows)))
+
+    own, gold = half(tree["words"], _marked(tree["system"], tree["wrong"])), None
     if tree["gold"] is not None:
-        gold = half(tree["gold_words"] or tree["words"], tree["gold"], tree["missed"])
+        gold = half(tree["gold_words"] or tree["words"], _marked(tree["gold"], tree["missed"]))
     pairs = tree.get("pairs")
     links = None if pairs is None else tuple((of_gold, of_own) for of_own, of_gold in pairs)
     return [_picture(tree, shapes.DependencySentence(title, gold, own, links), name, both=gold is not None)]
 
 
-def _half(words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | None] | None) -> shapes.DependencyHalf:
+def _arcs(words: Sequence[Tree], rows: _Side) -> Iterator[shapes.Arc]:
     index = {word["id"]: at for at, word in enumerate(words)}
-    arcs = []
-    for at, row in enumerate(rows):
+    for at, (row, mark) in enumerate(rows):
         head = row["head"]
-        if head is None or (head != ROOT and head not in index):
-            continue
-        mark = None if marks is None else marks[at]
-        arcs.append(
-            shapes.Arc(
-                None if head == ROOT else index[head], at, row["deprel"] or "", _ARC_MARKS.get(mark, shapes.WRONG)
-            )
-        )
-    return shapes.DependencyHalf(tuple(shapes.Word(word["id"], word["form"] or "") for word in words), tuple(arcs))
+        if head is not None and (head == ROOT or head in index):
+            start = None if head == ROOT else index[head]
+            yield shapes.Arc(start, at, row["deprel"] or "", _ARC_MARKS.get(mark, shapes.WRONG))
 
 
-def _graph_half(
-    words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | None] | None
-) -> shapes.DependencyHalf:
-    given = [None] * len(rows) if marks is None else marks
-    arcs = [
-        shapes.Arc(
-            None if row["predicate"] == ROOT else int(row["predicate"]) - 1,
-            int(row["argument"]) - 1,
-            "" if row["predicate"] == ROOT else row["label"],
-            _ARC_MARKS.get(mark, shapes.WRONG),
-        )
-        for row, mark in zip(rows, given, strict=True)
-    ]
-    return shapes.DependencyHalf(tuple(shapes.Word(word["id"], word["form"] or "") for word in words), tuple(arcs))
+def _graph_arcs(_words: Sequence[Tree], rows: _Side) -> Iterator[shapes.Arc]:
+    for row, mark in rows:
+        top = row["predicate"] == ROOT
+        start, label = (None, "") if top else (int(row["predicate"]) - 1, row["label"])
+        yield shapes.Arc(start, int(row["argument"]) - 1, label, _ARC_MARKS.get(mark, shapes.WRONG))
 
 
 def _constituents(tree: Tree, title: str, name: str) -> list[Picture]:
     words = _forms(tree["words"])
-    own = (tree["system"], tree["wrong"])
-    gold = None if tree["gold"] is None else (tree["gold"], tree["missed"])
+    own = _marked(tree["system"], tree["wrong"])
+    gold = None if tree["gold"] is None else _marked(tree["gold"], tree["missed"])
     if gold is None or tree["gold_words"] is None:
         return [_constituent_picture(tree, title, words, (gold, own), name)]
     return [
@@ -153,47 +150,35 @@ def _constituents(tree: Tree, title: str, name: str) -> list[Picture]:
     ]
 
 
-_Side = tuple[Sequence[Tree], Sequence[str | None] | None]
-"""Constituents, and what is wrong with each."""
-
-
 def _constituent_picture(
     tree: Tree, title: str, words: tuple[str, ...], sides: tuple[_Side | None, _Side | None], name: str
 ) -> Picture:
     note = ""
     made: list[shapes.Constituents | None]
     if tree["kind"] == "constituents":
-        parts = [None if side is None else _part(side[0], len(words)) for side in sides]
-        note = constituents_picture.note_of_parts(len(words), [part for part in parts if part is not None])
-        made = [
-            None if side is None or part is None else _spans(side[0], side[1], part)
-            for side, part in zip(sides, parts, strict=True)
-        ]
+        parts = [_part(side, len(words)) for side in sides if side is not None]
+        note = constituents_picture.note_of_parts(len(words), parts)
+        made = [None if side is None else _spans(side, parts.pop(0)) for side in sides]
     else:
-        made = [None if side is None else _branches(*side) for side in sides]
+        made = [None if side is None else _branches(side) for side in sides]
     gold, own = made
     return _picture(tree, shapes.ConstituentSentence(title, words, gold, own, note=note), name, both=gold is not None)
 
 
-def _part(rows: Sequence[Tree], words: int) -> Part:
+def _part(side: _Side, words: int) -> Part:
     """Find what may be drawn, before an object is made of each row: there may be tens of thousands."""
     drawn_words = min(words, constituents_picture.MOST_TREE_WORDS)
-    return part_of_spans([row["start"] for row in rows], [row["end"] for row in rows], drawn_words)
+    return part_of_spans([row["start"] for row, _ in side], [row["end"] for row, _ in side], drawn_words)
 
 
-def _spans(rows: Sequence[Tree], marks: Sequence[str | None] | None, part: Part) -> tuple[shapes.Span, ...]:
-    chosen = part.kept[: constituents_picture.MOST_SPANS]
+def _spans(side: _Side, part: Part) -> tuple[shapes.Span, ...]:
     return tuple(
-        shapes.Span(
-            rows[number]["label"], rows[number]["start"], rows[number]["end"],
-            _SPAN_MARKS.get(None if marks is None else marks[number], shapes.WRONG),
-        )
-        for number in chosen
-    )  # fmt: skip
+        shapes.Span(row["label"], row["start"], row["end"], _SPAN_MARKS.get(mark, shapes.WRONG))
+        for row, mark in (side[number] for number in part.kept[: constituents_picture.MOST_SPANS])
+    )
 
 
-def _branches(rows: Sequence[Tree], marks: Sequence[str | None] | None) -> tuple[shapes.Branch, ...]:
-    given = [None] * len(rows) if marks is None else marks
+def _branches(side: _Side) -> tuple[shapes.Branch, ...]:
     return tuple(
         shapes.Branch(
             "-".join(filter(None, (row["label"], row["function"]))),
@@ -201,20 +186,20 @@ def _branches(rows: Sequence[Tree], marks: Sequence[str | None] | None) -> tuple
             tuple(word["word"] for word in row["words"]),
             _SPAN_MARKS.get(mark, shapes.WRONG),
         )
-        for row, mark in zip(rows, given, strict=True)
+        for row, mark in side
     )
 
 
 def _alignment(tree: Tree, title: str, name: str) -> list[Picture]:
     links = [
         shapes.Link(*_ends(row), shapes.WRONG if mark is not None else shapes.AGREED)
-        for row, mark in zip(tree["system"], tree["wrong"] or [None] * len(tree["system"]), strict=True)
+        for row, mark in _marked(tree["system"], tree["wrong"])
     ]
     if tree["gold"] is not None:
         links = [link for link in links if link.mark == shapes.WRONG]
         links += [
             shapes.Link(*_ends(row), shapes.MISSED if mark is not None else shapes.AGREED, row["sure"])
-            for row, mark in zip(tree["gold"], tree["missed"] or [None] * len(tree["gold"]), strict=True)
+            for row, mark in _marked(tree["gold"], tree["missed"])
         ]
     rows = [*tree["system"], *(tree["gold"] or ())]
     sentence = shapes.AlignmentSentence(

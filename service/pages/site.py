@@ -6,7 +6,7 @@ With an invite a team makes itself, and gets its token once.
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from flask import Response, request
+from flask import Blueprint, Response, request
 
 from service.api import calls
 from service.caller import Caller
@@ -194,26 +194,8 @@ def join(secret: str) -> Response:
     return answers.page("join.html", invite=None, secret=secret, team=team)
 
 
-PAGES = (
-    about_blueprint,
-    admin.blueprint,
-    admin.teams_blueprint,
-    admin.webhooks_blueprint,
-    benchmarks_blueprint,
-    board.blueprint,
-    compare.blueprint,
-    job.blueprint,
-    job.sentences_blueprint,
-    submit.job_blueprint,
-    join_blueprint,
-    board.matrix_blueprint,
-    revisions_blueprint,
-    sentences.blueprint,
-    sign_in_blueprint,
-    answers.static_blueprint,
-    submission.blueprint,
-    submit.blueprint,
-    docs.overview_blueprint,
-    docs.reference_blueprint,
-    docs.problem_blueprint,
-)
+_MODULES = (admin, answers, board, compare, docs, job, sentences, submission, submit)
+PAGES = [
+    *(each for module in _MODULES for each in vars(module).values() if isinstance(each, Blueprint)),
+    *(about_blueprint, benchmarks_blueprint, join_blueprint, revisions_blueprint, sign_in_blueprint),
+]

@@ -9,13 +9,8 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
+from service.contract import submissions as contract
 from service.contract.common import TreeChoice
-from service.contract.submissions import (
-    SubmissionItemsQuery,
-    SubmissionSlices,
-    SubmissionSlicesQuery,
-    SubmissionTreesQuery,
-)
 from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import documents as policy_documents
 from service.policy import figures, gate
@@ -108,7 +103,9 @@ class _Results:
         return self.release.of_items(self.entry.key, scores_of(self.entry), documents)
 
 
-def submission_items(context: Context, caller: Caller, submission_id: str, query: SubmissionItemsQuery) -> Page:
+def submission_items(
+    context: Context, caller: Caller, submission_id: str, query: contract.SubmissionItemsQuery
+) -> Page:
     """Return the items of one part under one metric, from after the item numbered `cursor`.
 
     The metric is by default the one that ranks; a benchmark of one part needs no `part`.
@@ -137,7 +134,7 @@ def submission_items(context: Context, caller: Caller, submission_id: str, query
     return results.page(found, start, query.limit)
 
 
-def _chosen_items(views: Views, results: _Results, query: SubmissionItemsQuery) -> Page:
+def _chosen_items(views: Views, results: _Results, query: contract.SubmissionItemsQuery) -> Page:
     require_errors(results.release.level, query.choice)
     owner = (results.submission.id, str(results.part.position), str(results.metric))
     asked = Asked(owner, query.choice, query.cursor, query.limit)
@@ -158,8 +155,8 @@ def _of_own_sentence(results: _Results, sentence: int, items: Sequence[Document]
 
 
 def submission_slices(
-    context: Context, caller: Caller, submission_id: str, query: SubmissionSlicesQuery
-) -> Shown[SubmissionSlices]:
+    context: Context, caller: Caller, submission_id: str, query: contract.SubmissionSlicesQuery
+) -> Shown[contract.SubmissionSlices]:
     """Return scores of one part by groups of sentences, words or brackets; without `by`, the names of the groupings.
 
     Raises:
@@ -184,7 +181,7 @@ def submission_slices(
     # gold's own groupings are not among the names, so that they answer as unknown ones
     names = gate.groupings_view(level, metric, groupings)
     shown = results.listed(gate.slices_view(level, metric, query.by, rows)) if query.by in names else []
-    return Shown(cast("SubmissionSlices", head | slices_of(names, query.by, shown)))
+    return Shown(cast("contract.SubmissionSlices", head | slices_of(names, query.by, shown)))
 
 
 def entry_of(revision: revisions.Revision, metric: str | None) -> tuple[int, Entry]:
@@ -223,7 +220,7 @@ def _results(
     context: Context,
     caller: Caller,
     submission_id: str,
-    query: SubmissionItemsQuery | SubmissionSlicesQuery,
+    query: contract.SubmissionItemsQuery | contract.SubmissionSlicesQuery,
 ) -> _Results:
     submission = submission_of(db, caller, submission_id)
     benchmark = benchmark_of(db, submission.benchmark_id)
@@ -301,7 +298,9 @@ def heading_of(context: Context, caller: Caller, submission_id: str) -> Heading:
     )  # fmt: skip
 
 
-def submission_trees(context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery) -> Page:
+def submission_trees(
+    context: Context, caller: Caller, submission_id: str, query: contract.SubmissionTreesQuery
+) -> Page:
     """Return the trees of one part, from after `cursor`; or of one item.
 
     Below level `gold` they are the output's own, numbered as its sentences are, also where it does not fit gold.
@@ -321,7 +320,11 @@ def submission_trees(context: Context, caller: Caller, submission_id: str, query
 
 
 def submission_window(
-    context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery, against: str | None = None
+    context: Context,
+    caller: Caller,
+    submission_id: str,
+    query: contract.SubmissionTreesQuery,
+    against: str | None = None,
 ) -> Window:
     """Return the sentence `query.item` of one part, by default the first chosen one, among those around it.
 
@@ -366,7 +369,7 @@ class _Seen:
     asked: Asked
 
 
-def _seen(context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery) -> _Seen:
+def _seen(context: Context, caller: Caller, submission_id: str, query: contract.SubmissionTreesQuery) -> _Seen:
     with context.store.read() as db:
         submission = submission_of(db, caller, submission_id)
         benchmark = benchmark_of(db, submission.benchmark_id)
