@@ -14,6 +14,7 @@ from service.contract.derive import Page
 from service.usecases import comparison_views, comparisons
 from service.usecases.boards import viewing
 from service.usecases.boards.viewing import Document, Sheet, sheet_view, wait_for_sheet
+from service.usecases.submissions.views import QUESTIONS, rate_limits
 from treescore.render.forms import FORMATS
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<benchmark>/leaderboard")
@@ -105,7 +106,7 @@ def ask_comparison(caller: Caller, benchmark: str) -> Response:
     comparison = comparisons.ask(context, caller, benchmark, calls.body(compared.ComparisonRequest))
     look, location = comparison_views.view_comparison, f"/v1/comparisons/{comparison}"
     response = calls.made(look, caller, comparison, location=location)
-    response.headers.update(comparisons.rate_limits(context, caller, benchmark))
+    response.headers.update(rate_limits(context, caller, benchmark, QUESTIONS))
     return response
 
 

@@ -54,7 +54,7 @@ def submit(caller: Caller, query: contract.SubmitQuery, benchmark: str) -> Respo
     make, shown = (validation.validate, _validated) if query.validate_only else (submissions.submit, _made)
     made, new = make(context, caller, benchmark, *calls.sent(contract.SubmissionRequest, forms.read_outputs))
     response = shown(caller, made, run=made if new else "", repeated=not new)
-    response.headers.extend(dict(submissions.rate_limits(context, caller, benchmark)))
+    response.headers.extend(views.rate_limits(context, caller, benchmark))
     return response
 
 
@@ -76,7 +76,7 @@ def list_submissions(caller: Caller, query: contract.SubmissionsQuery, benchmark
     """
     context = calls.context()
     response = answers.page(submissions.list_submissions(context, caller, benchmark, query))
-    response.headers.extend(dict(submissions.rate_limits(context, caller, benchmark)))
+    response.headers.extend(views.rate_limits(context, caller, benchmark))
     return response
 
 

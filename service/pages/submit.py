@@ -34,7 +34,7 @@ from service.usecases.access import IdempotencyKey
 from service.usecases.benchmarks import benchmarks, teams
 from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
-from service.usecases.submissions import submissions, validation
+from service.usecases.submissions import submissions, validation, views
 from treescore.core.params import Json, escape
 from treescore.core.registry import FORMATS, METRICS
 from treescore.core.text import actually
@@ -391,9 +391,9 @@ def _submit_values(
         values["teams"] = [(each["id"], each["name"]) for each in known.items]
     document = benchmark_document(caller, slug)
     page = submissions.list_submissions(context, caller, slug, replace(query or SubmissionsQuery(), limit=LISTED))
-    state = state_of(document, context.now())
+    state, quotas = state_of(document, context.now()), views.quotas_of_caller(context, caller, slug)
     return values | {
-        "benchmark": document, "quota": submissions.quota_of(context, caller, slug), "state": state,
+        "benchmark": document, "quota": views.quota_document(quotas, context.now()) if quotas else None, "state": state,
         "closed": _why_not(caller, document, state), "sent": page.items, "next": page.next,
     }  # fmt: skip
 

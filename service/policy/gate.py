@@ -81,14 +81,9 @@ def knows(benchmark: Benchmark, caller: Caller) -> bool:
     return caller.benchmark == benchmark.id or (caller.benchmark is None and caller.allowed("read"))
 
 
-def submission_view(level: Level, document: Document, release: Release | None = None) -> dict[str, object]:
-    """Return a submission's document, or its summary in a list, as the level shows it.
-
-    Args:
-        level: of the caller.
-        document: of the submission.
-        release: what is shown of its scores; None where it has none.
-    """
+def submission_view(release: Release, document: Document) -> dict[str, object]:
+    """Return a submission's document, or its summary in a list; its scores where the release names a revision."""
+    level = release.level
     if level is Level.GOLD:
         shown = dict(document)
     else:
@@ -105,9 +100,7 @@ def submission_view(level: Level, document: Document, release: Release | None = 
         shown["released"] = document["released"] if level >= Level.ROUNDED else None
     if "scores" in document:
         scores = document["scores"]
-        shown["scores"] = None
-        if scores is not None and release is not None and release.scored:
-            shown["scores"] = _scores(release, object_of(scores))
+        shown["scores"] = None if scores is None or not release.scored else _scores(release, object_of(scores))
     return shown
 
 
@@ -330,11 +323,6 @@ def item_view(level: Level, metric: str, document: Document) -> dict[str, object
     """Return one item of a comparison, where items are identified by their number alone; see `items_view`."""
     require_compared_items(level, metric)
     return dict(document) if level is Level.GOLD else policy_documents.shown_item(metric, document)
-
-
-def difference_view(level: Level, metric: str, score: str, value: float) -> float | None:
-    """Return how far two outputs lie apart in one sentence; None where the sentence's score would reveal gold."""
-    return value if differences_shown(level, metric, score) else None
 
 
 def differences_shown(level: Level, metric: str, score: str) -> bool:

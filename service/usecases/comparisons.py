@@ -153,16 +153,6 @@ def delete_comparison(context: Context, caller: Caller, name: str) -> None:
     context.queue.stop(comparison.run_id)
 
 
-def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:
-    """Return the RateLimit headers of the caller's team; none for other callers."""
-    team = team_of(caller, slug)
-    if team is None:
-        return {}
-    now = context.now()
-    with context.store.read() as db:
-        return views.rate_limit_headers([views.questions_of(db, benchmark_of(db, slug, caller), team, now)], now)
-
-
 def _question(
     db: Connection, benchmark: Benchmark, caller: Caller, release: Release, request: ComparisonRequest
 ) -> tuple[ranking.Board, comparisons.Question]:
@@ -337,7 +327,7 @@ def comparison_items(context: Context, caller: Caller, comparison_id: str, query
     listed = range(start, min(stop, len(differing.difference)))
     places = [(parts[int(differing.part[at])], int(differing.sentence[at])) for at in listed]
     items = [
-        {**item, "difference": gate.difference_view(level, *address, float(differing.difference[at]))}
+        {**item, "difference": float(differing.difference[at]) if shown else None}
         for at, item in zip(listed, sides.items(Views(context, caller), places), strict=True)
     ]
     return Page(items, str(stop) if stop < len(differing.difference) else None)

@@ -441,16 +441,6 @@ def _finished(context: Context, caller: Caller, job_id: str) -> Shown[contract.J
     return view
 
 
-def system_number(context: Context, caller: Caller, job_id: str, system: str) -> int:
-    """Return the position of a system of a job that has results.
-
-    Raises:
-        NotFound: unknown system.
-        Conflict: the job has not finished, or has no results.
-    """
-    return _position(_request(context, caller, job_id), system)
-
-
 def _scored(context: Context, caller: Caller, job_id: str, query: contract.ResultQuery) -> tuple[ArtifactKey, Entry]:
     """Return the artifacts' key of one system under one metric, and the metric entry."""
     stored = _request(context, caller, job_id)
@@ -512,8 +502,9 @@ def _looked_at(
     context: Context, caller: Caller, job_id: str, query: contract.JobTreesQuery
 ) -> tuple[asking.Output, choosing.Asked, asking.Output | None]:
     """Return the system whose trees are asked for, which of them, and the system that they are to differ from."""
-    number = system_number(context, caller, job_id, query.system)
-    other = None if query.differs_from is None else system_number(context, caller, job_id, query.differs_from)
+    stored = _request(context, caller, job_id)
+    number = _position(stored, query.system)
+    other = None if query.differs_from is None else _position(stored, query.differs_from)
     owner = (job_id, str(number), *(() if other is None else (choosing.DIFFERS, str(other))))
     asked = choosing.Asked(owner, query.choice, query.cursor, query.limit, query.item)
     return asking.Output(job_id, number), asked, None if other is None else asking.Output(job_id, other)

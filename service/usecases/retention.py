@@ -14,10 +14,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection, func, select
 
-from service import errors, process
+from service import process
 from service.config import GOLD_FOLDER, Config
 from service.context import Context, utc_now
-from service.store import archive, benchmarks, runs, tokens, upkeep
+from service.store import archive, runs, tokens, upkeep
 from service.store.archive import ArchiveError, Manifest, migrate
 from service.store.database import SchemaState, Store, is_released, schema_of, schema_versions
 from service.usecases import access, events
@@ -290,9 +290,7 @@ def _selected(db: Connection, scope: Scope) -> upkeep.Selected:
     if scope.team is not None:
         slug, team_id = scope.team
         access.benchmark_of(db, slug)
-        known = benchmarks.get_team(db, slug, team_id) if access.storable(team_id) else None
-        if known is None or known.erased_at is not None:
-            raise errors.NotFound(access.unknown_team(db, slug, team_id))
+        access.team_in(db, slug, team_id)
         return upkeep.of_team(db, slug, team_id)
     if scope.benchmark is not None:
         access.benchmark_of(db, scope.benchmark)

@@ -12,9 +12,9 @@ from service.caller import Caller, new_id, new_token, token_hash
 from service.context import Context
 from service.contract import access, common
 from service.errors import NotFound, invalid
-from service.store import benchmarks, tokens
+from service.store import tokens
 from service.store.tokens import Token
-from service.usecases.access import benchmark_of, storable, unknown_team
+from service.usecases.access import benchmark_of, team_in
 from service.usecases.benchmarks.teams import TEAM_SCOPES
 from service.usecases.events import record_event
 from service.usecases.runs import Page, page_of, shown_members
@@ -88,9 +88,7 @@ def create_team_token(
     """
     with context.store.write() as db:
         benchmark_of(db, slug)
-        team = benchmarks.get_team(db, slug, team_id) if storable(team_id) else None
-        if team is None or team.erased_at is not None:
-            raise NotFound(unknown_team(db, slug, team_id))
+        team_in(db, slug, team_id)
         return _add_token(db, context, TEAM_SCOPES, name, slug, team_id, expires_at)
 
 

@@ -18,7 +18,7 @@ from service.contract import access, common
 from service.errors import LONGEST_SHOWN, Conflict, Forbidden, Gone, NotFound, invalid, refuse
 from service.store import benchmarks, runs, submissions, tokens
 from service.store.tokens import Token
-from service.usecases.access import benchmark_of, count_failure, storable, unknown_team
+from service.usecases.access import benchmark_of, count_failure, storable, team_in
 from service.usecases.boards.work import board_changed
 from service.usecases.events import record_event
 from service.usecases.runs import Page, moment, page_of, queue_runs, shown_members
@@ -103,7 +103,7 @@ def rotate_token(context: Context, caller: Caller, slug: str, team_id: str) -> d
     caller.require("organise")
     with context.store.write() as db:
         benchmark_of(db, slug)
-        team = _team_of(db, slug, team_id)
+        team = team_in(db, slug, team_id, lock=True)
         tokens.revoke_all(db, slug, team_id, context.now())
         token = _new_token(db, context, team)
         record_event(db, context, "team.token_rotated", slug, actor=caller.owner, team_id=team_id, subject=team_id)
@@ -116,7 +116,7 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
     now = context.now()
     with context.store.write() as db:
         benchmark_of(db, slug, lock=True)
-        _team_of(db, slug, team_id)
+        team_in(db, slug, team_id, lock=True)
         tokens.revoke_all(db, slug, team_id, now)
         benchmarks.erase_team(db, slug, team_id, now)
         stopped = submissions.anonymise(db, slug, team_id, now)
@@ -127,13 +127,6 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
     queue_runs(context, scheduled, slug)
     for run_id in stopped:
         context.queue.stop(run_id)
-
-
-def _team_of(db: Connection, slug: str, team_id: str) -> benchmarks.Team:
-    team = benchmarks.get_team(db, slug, team_id, lock=True) if storable(team_id) else None
-    if team is None or team.erased_at is not None:
-        raise NotFound(unknown_team(db, slug, team_id))
-    return team
 
 
 def _new_token(db: Connection, context: Context, team: benchmarks.Team) -> str:

@@ -128,28 +128,7 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
         rows = submissions.listing(db, slug, query.cursor, query.limit + 1, team_id=team_id, state=query.state)
         known = runs.many(db, [row.run_id for row in rows[: query.limit]])
         heads = boards.names_of(db, {row.run_of for row in rows if row.run_of is not None})
-    return page_of(rows, query.limit, lambda row: views.summary(row, known.get(row.run_id), heads, release.level))
-
-
-def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:
-    """Return the RateLimit headers of the caller's team; none for other callers."""
-    team_id = access.team_of(caller, slug)
-    if team_id is None:
-        return {}
-    now = context.now()
-    with context.store.read() as db:
-        benchmark = access.benchmark_of(db, slug)
-        return views.rate_limit_headers(views.quotas_of(db, benchmark, team_id, now), now)
-
-
-def quota_of(context: Context, caller: Caller, slug: str) -> dict[str, object] | None:
-    """Return the quota of the caller's team, as in a submission; None for other callers, who have none."""
-    team_id = access.team_of(caller, slug)
-    if team_id is None:
-        return None
-    now = context.now()
-    with context.store.read() as db:
-        return views.quota_document(views.quotas_of(db, access.benchmark_of(db, slug), team_id, now), now)
+    return page_of(rows, query.limit, lambda row: views.summary(row, known.get(row.run_id), heads, release))
 
 
 def team_and_role(db: Connection, caller: Caller, slug: str, request: SubmissionRequest) -> tuple[str | None, str]:

@@ -157,9 +157,7 @@ def count_one(db: Connection, caller: Caller, slug: str, team_id: str, now: date
     if caller.organiser:
         return
     # the benchmark is read again: its quota may have changed while this transaction waited
-    quotas = quotas_of(db, benchmark_of(db, slug), team_id, now)
-    charged = SUBMISSIONS if scored else (ATTEMPTS,)
-    _require(quotas, [quota for quota in quotas if quota.name in charged], now)
+    _require_one_more(db, slug, team_id, now, scored=scored)
 
 
 def require_room(context: Context, caller: Caller, slug: str, key: str | None, *, scored: bool) -> None:
@@ -174,13 +172,18 @@ def require_room(context: Context, caller: Caller, slug: str, key: str | None, *
     with context.store.read() as db:
         if key is not None and tokens.find_key(db, caller.owner, key) is not None:
             return
-        quotas = quotas_of(db, benchmark_of(db, slug), team_id, now)
-        _require(quotas, [quota for quota in quotas if quota.name in (SUBMISSIONS if scored else (ATTEMPTS,))], now)
+        _require_one_more(db, slug, team_id, now, scored=scored)
 
 
 NOT_COUNTED = (
     "Submissions that are cancelled before they start, and those that fail through an internal error, are not counted."
 )
+
+
+def _require_one_more(db: Connection, slug: str, team_id: str, now: datetime, *, scored: bool) -> None:
+    quotas = quotas_of(db, benchmark_of(db, slug), team_id, now)
+    charged = SUBMISSIONS if scored else (ATTEMPTS,)
+    _require(quotas, [quota for quota in quotas if quota.name in charged], now)
 
 
 def _require(quotas: list[Quota], charged: list[Quota], now: datetime, advice: str = NOT_COUNTED) -> None:
@@ -227,6 +230,21 @@ def rate_limit_headers(quotas: list[Quota], now: datetime) -> dict[str, str]:
     return {**headers, "RateLimit-Reset": str(_seconds_left(now))} if least.daily else headers
 
 
+def quotas_of_caller(context: Context, caller: Caller, slug: str) -> list[Quota]:
+    """Return the quotas of the caller's team; none for other callers."""
+    team_id = team_of(caller, slug)
+    if team_id is None:
+        return []
+    with context.store.read() as db:
+        return quotas_of(db, benchmark_of(db, slug), team_id, context.now())
+
+
+def rate_limits(context: Context, caller: Caller, slug: str, *names: str) -> dict[str, str]:
+    """Return the RateLimit headers of the caller's quotas, of all or of those of these names."""
+    quotas = quotas_of_caller(context, caller, slug)
+    return rate_limit_headers([quota for quota in quotas if not names or quota.name in names], context.now())
+
+
 def _seconds_left(now: datetime) -> int:
     return max(1, math.ceil((next_day(now) - now).total_seconds()))
 
@@ -266,24 +284,24 @@ def view_of(
     revision = None if record is None else revisions.get(db, benchmark.id, record.revision)
     if revision is not None:
         release = viewing.released(db, benchmark, release, revision)
-    shown = gate.submission_view(release.level, document, release)
+    shown = gate.submission_view(release, document)
     final = submission.state not in runs.UNFINISHED or shown["state"] == gate.RECEIVED
     state, run_id = str(shown["state"]), submission.run_id
     return Shown(cast("contract.Submission", shown), final=final, state=state, run=run_id)
 
 
-def summary(submission: Submission, run: Run | None, heads: Mapping[str, str], level: gate.Level) -> dict[str, object]:
+def summary(submission: Submission, run: Run | None, heads: Mapping[str, str], release: Release) -> dict[str, object]:
     """Show a submission in a list, as far as the caller may see it.
 
     Args:
         submission: what is shown.
         run: of its current attempt.
         heads: names of the submissions of which others are further training runs.
-        level: of the caller.
+        release: what the caller sees.
     """
     document = _document(submission, run, heads)
     del document["outputs"], document["progress"]
-    shown = gate.submission_view(level, {**document, "failure_kind": submission.failure_kind})
+    shown = gate.submission_view(release, {**document, "failure_kind": submission.failure_kind})
     return {name: shown[name] for name in document}
 
 

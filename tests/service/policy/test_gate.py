@@ -185,7 +185,7 @@ def test_a_metric_that_declares_nothing_shows_nothing(metric, monkeypatch):
             for number, document in enumerate(documents, 1)
         ]
         assert all(set(item.get("problem", {})) <= {"code"} for item in shown)
-    assert all(gate.difference_view(Level.ITEMS, "undeclared", score, 0.5) is None for score in documents[0]["scores"])
+    assert not any(gate.differences_shown(Level.ITEMS, "undeclared", score) for score in documents[0]["scores"])
     slices = found.slices()
     assert gate.groupings_view(Level.ITEMS, "undeclared", sorted(slices)) == []
     for by in slices:
