@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-from service.config import ConfigError
-from service.logs import REQUEST_ID, RUN_ID, bind, bound
+from service import config, logs
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -57,7 +56,7 @@ def configure_traces(endpoint: str, process: str) -> None:
         from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
     except ImportError as error:
-        raise ConfigError(
+        raise config.ConfigError(
             "TREESCORE_OTLP_ENDPOINT is set, but the packages of OpenTelemetry are not installed. Install "
             "opentelemetry-sdk and opentelemetry-exporter-otlp-proto-http, or unset it."
         ) from error
@@ -124,10 +123,10 @@ class Origin(NamedTuple):
 
 def note_stored(run_id: str) -> Origin:
     """Return the origin of a run that is being stored. In a request, its line in the log has the run's id."""
-    known = bound()
-    if RUN_ID not in known:
-        bind(run=run_id)
-    return Origin(known.get(REQUEST_ID), traceparent())
+    known = logs.bound()
+    if logs.RUN_ID not in known:
+        logs.bind(run=run_id)
+    return Origin(known.get(logs.REQUEST_ID), traceparent())
 
 
 _SEPARATOR = "\x1f"

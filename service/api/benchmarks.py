@@ -7,15 +7,12 @@ trail, change feed and replay in one list.
 from flask import Blueprint, Request, Response, request
 
 from service.api import answers, bodies, calls, forms
-from service.api.answers import plain_tags
-from service.api.bodies import JSON
 from service.api.calls import Body, answer, asks, publishes
 from service.caller import Caller
 from service.config import Config
-from service.contract import access
+from service.contract import access, derive
 from service.contract import benchmarks as contract
 from service.contract.common import PageQuery, TextsByName
-from service.contract.derive import Page
 from service.errors import NotFound
 from service.requests import Query
 from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
@@ -58,7 +55,7 @@ def create_benchmark(caller: Caller) -> Response:
 
 
 @blueprint.get("")
-@asks(answer("A page of benchmarks.", Page[contract.Benchmark]), also="page")
+@asks(answer("A page of benchmarks.", derive.Page[contract.Benchmark]), also="page")
 def list_benchmarks(caller: Caller, query: contract.BenchmarksQuery) -> Response:
     """List the benchmarks, by id.
 
@@ -91,7 +88,7 @@ def patch_benchmark(caller: Caller, benchmark: str) -> Response:
     Members of `quota`, `leaderboard` and `about` are merged. Gold, format and metrics change with a new revision.
     """
     changes = calls.body(contract.BenchmarkChanges)
-    if_match = plain_tags(request.headers.get("If-Match"))
+    if_match = answers.plain_tags(request.headers.get("If-Match"))
     return answers.plain(benchmarks.patch_benchmark(calls.context(), caller, benchmark, changes, if_match))
 
 
@@ -129,7 +126,7 @@ def get_analytics(caller: Caller, query: contract.AnalyticsQuery, benchmark: str
 
 @blueprint.get("/<benchmark>/fitting")
 @asks(
-    answer("A page of teams.", Page[contract.TeamFitting]),
+    answer("A page of teams.", derive.Page[contract.TeamFitting]),
     scopes=("organise",),
     also="scope kept page conflict invalid",
 )
@@ -176,7 +173,7 @@ def create_revision(caller: Caller, benchmark: str) -> Response:
 
 
 @revision_blueprint.get("")
-@asks(answer("A page of revisions.", Page[contract.Revision]), also="kept page invalid")
+@asks(answer("A page of revisions.", derive.Page[contract.Revision]), also="kept page invalid")
 def list_revisions(caller: Caller, query: PageQuery, benchmark: str) -> Response:
     """List the revisions of a benchmark, newest first.
 
@@ -266,13 +263,13 @@ def create_team(caller: Caller, benchmark: str) -> Response:
         team = teams.create_team(context, caller, benchmark, asked)
         return answers.secret(team, f"{here}/{team['id']}")
     made = teams.create_teams(context, caller, benchmark, asked)
-    if request.accept_mimetypes.best_match([JSON, CSV]) == CSV:
+    if request.accept_mimetypes.best_match([bodies.JSON, CSV]) == CSV:
         return answers.secret_text(tokens_csv(made), MEDIA_TYPE, here)
     return answers.secret({"teams": made}, here)
 
 
 @team_blueprint.get("")
-@asks(answer("A page of teams.", Page[access.Team]), scopes=("organise",), also="scope kept page")
+@asks(answer("A page of teams.", derive.Page[access.Team]), scopes=("organise",), also="scope kept page")
 def list_teams(caller: Caller, query: PageQuery, benchmark: str) -> Response:
     """List the teams of a benchmark, by id.
 
@@ -325,7 +322,7 @@ def create_invite(caller: Caller, benchmark: str) -> Response:
 
 
 @invite_blueprint.get("/benchmarks/<benchmark>/invites")
-@asks(answer("A page of invites.", Page[access.Invite]), scopes=("organise",), also="scope kept page")
+@asks(answer("A page of invites.", derive.Page[access.Invite]), scopes=("organise",), also="scope kept page")
 def list_invites(caller: Caller, query: PageQuery, benchmark: str) -> Response:
     """List the invites of a benchmark, newest first.
 
@@ -386,7 +383,7 @@ def create_token(caller: Caller) -> Response:
 
 
 @token_blueprint.get("")
-@asks(answer("A page of tokens.", Page[access.Token]), scopes=("organise",), also="scope page")
+@asks(answer("A page of tokens.", derive.Page[access.Token]), scopes=("organise",), also="scope page")
 def list_tokens(caller: Caller, query: PageQuery) -> Response:
     """List all tokens, newest first.
 
@@ -426,7 +423,7 @@ def create_webhook(caller: Caller) -> Response:
 
 
 @webhook_blueprint.get("")
-@asks(answer("A page of webhooks.", Page[access.Webhook]), scopes=("submit",), also="scope page")
+@asks(answer("A page of webhooks.", derive.Page[access.Webhook]), scopes=("submit",), also="scope page")
 def list_webhooks(caller: Caller, query: PageQuery) -> Response:
     """List your webhooks, newest first.
 
@@ -473,7 +470,7 @@ def rotate_webhook(caller: Caller, webhook: str) -> Response:
 
 
 @webhook_blueprint.get("/<webhook>/deliveries")
-@asks(answer("A page of deliveries.", Page[access.Delivery]), scopes=("submit",), also="scope found page")
+@asks(answer("A page of deliveries.", derive.Page[access.Delivery]), scopes=("submit",), also="scope found page")
 def list_deliveries(caller: Caller, query: PageQuery, webhook: str) -> Response:
     """List the deliveries of a webhook, newest first.
 
@@ -497,7 +494,7 @@ event_blueprint = Blueprint("events", __name__, url_prefix="/v1/events")
 
 
 @event_blueprint.get("")
-@asks(answer("A page of events.", Page[access.Event]), scopes=("submit", "read"), also="scope found page")
+@asks(answer("A page of events.", derive.Page[access.Event]), scopes=("submit", "read"), also="scope found page")
 def list_events(caller: Caller, query: access.EventsQuery) -> Response:
     """List events, oldest first.
 

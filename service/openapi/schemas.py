@@ -11,8 +11,7 @@ from apispec import APISpec
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from typing_extensions import is_typeddict
 
-from service.contract import access, benchmarks, common, comparisons, jobs, leaderboards, service, submissions
-from service.contract.derive import Field, Named, Page, field_of, mark_of, schema_class
+from service.contract import access, benchmarks, common, comparisons, derive, jobs, leaderboards, service, submissions
 from service.contract.fields import Checked, Either, Mapped, Nested
 from service.requests import Query, Request
 
@@ -58,15 +57,15 @@ def noun_types() -> dict[str, type]:
 def is_document(kind: type) -> bool:
     """Return whether openapi.yaml has a name for a type: no query, no object that stands where it is used."""
     if is_typeddict(kind):
-        return not mark_of(kind, "inline")
+        return not derive.mark_of(kind, "inline")
     return issubclass(kind, Request) and not issubclass(kind, Query)
 
 
 def name_of(kind: Any) -> str:
     """Return the name that openapi.yaml has for a type."""
-    if get_origin(kind) is Page:
+    if get_origin(kind) is derive.Page:
         return f"{get_args(kind)[0].__name__.removesuffix('Summary')}Page"
-    named = [note.name for note in getattr(kind, "__metadata__", ()) if isinstance(note, Named)]
+    named = [note.name for note in getattr(kind, "__metadata__", ()) if isinstance(note, derive.Named)]
     return named[0] if named else str(kind.__name__)
 
 
@@ -76,13 +75,13 @@ def words_of(kind: type) -> tuple[str, dict[str, str]]:
     Raises:
         ContractError: it describes a member that the type does not have.
     """
-    members: dict[str, str] = dict(mark_of(kind, "words") or {})
+    members: dict[str, str] = dict(derive.mark_of(kind, "words") or {})
     whole = ""
     for each in reversed(list(_with_bases(get_origin(kind) or kind))):
         whole, _, listed = inspect.cleandoc(each.__doc__ or "").partition("Attributes:")
         entries = re.split(r"\n(?=\S)", inspect.cleandoc(listed)) if listed else []
         members.update(map(_member, entries))
-    known(members, schema_class(kind)().fields, f"the docstring of {kind.__name__}")
+    known(members, derive.schema_class(kind)().fields, f"the docstring of {kind.__name__}")
     return prose(whole), members
 
 
@@ -124,16 +123,16 @@ class Generator(OpenAPIConverter):
         """Meet the named types of all nouns, also those that no member has."""
         for noun in NOUNS:
             for kind in vars(noun).values():
-                if any(isinstance(note, Named) for note in getattr(kind, "__metadata__", ())):
-                    self.field2property(field_of(kind))
+                if any(isinstance(note, derive.Named) for note in getattr(kind, "__metadata__", ())):
+                    self.field2property(derive.field_of(kind))
 
     def component(self, kind: type) -> Tree:
         """Return the schema of a request, an answer, or an object in one."""
-        schema = schema_class(kind)()
+        schema = derive.schema_class(kind)()
         words, described = words_of(kind)
         whole: Tree = {"type": "object", "description": words}
-        if mark_of(kind, "more") or mark_of(kind, "closed") or dataclasses.is_dataclass(kind):
-            whole["additionalProperties"] = bool(mark_of(kind, "more"))
+        if derive.mark_of(kind, "more") or derive.mark_of(kind, "closed") or dataclasses.is_dataclass(kind):
+            whole["additionalProperties"] = bool(derive.mark_of(kind, "more"))
         required = [name for name, field in schema.fields.items() if field.required]
         if required:
             whole["required"] = required
@@ -145,7 +144,7 @@ class Generator(OpenAPIConverter):
 
     def parameters(self, kind: type) -> list[Tree]:
         """Return the query parameters of a class."""
-        fields = schema_class(kind)().fields
+        fields = derive.schema_class(kind)().fields
         _, described = words_of(kind)
         missing = set(fields) - set(described)
         if missing:
@@ -161,7 +160,7 @@ class Generator(OpenAPIConverter):
             for name, field in fields.items()
         ]
 
-    def field2property(self, field: Field) -> Tree:
+    def field2property(self, field: derive.Field) -> Tree:
         """Return the schema of a field in OpenAPI 3.1: a named one is a component."""
         plain = copy(field)
         plain.allow_none = False
@@ -174,10 +173,10 @@ class Generator(OpenAPIConverter):
             schema = reference("schemas", named.name)
         return _or_null(schema) if field.allow_none else schema
 
-    def _plain(self, field: Field) -> Tree:
+    def _plain(self, field: derive.Field) -> Tree:
         if isinstance(field, Nested):
             kind = vars(type(field.schema))["kind"]
-            return self.component(kind) if mark_of(kind, "inline") else reference("schemas", kind.__name__)
+            return self.component(kind) if derive.mark_of(kind, "inline") else reference("schemas", kind.__name__)
         if isinstance(field, Either):
             return _either(field.metadata.get("word", "oneOf"), [self.field2property(kind) for kind in field.kinds])
         schema: Tree = super().field2property(field)

@@ -16,25 +16,20 @@ from markupsafe import Markup
 
 from service.api import calls
 from service.caller import Caller
-from service.contract.jobs import JobTreesQuery
-from service.contract.submissions import SubmissionItemsQuery, SubmissionTreesQuery
+from service.contract import jobs, submissions
 from service.errors import Conflict, Forbidden, Gone, NotFound
-from service.pages import answers
+from service.pages import answers, figures, visitors
 from service.pages.answers import drawn, export
-from service.pages.figures import benchmark_document
-from service.pages.visitors import member
 from service.requests import ORDERS, WRONG_KINDS
 from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions.results import heading_of, submission_items, submission_window
 from service.usecases.views.choosing import Window
-from treescore.core.registry import METRICS
-from treescore.core.wording import counted
+from treescore.core import registry, wording
 from treescore.evaluation.spec import Spec
-from treescore.render import constituents_picture
+from treescore.render import constituents_picture, sentence_pictures
 from treescore.render import sentence_shapes as shapes
 from treescore.render.constituent_layout import Part, part_of_spans
-from treescore.render.sentence_pictures import drawn_part, sentence_facts, sentence_svg
 
 Tree = Mapping[str, Any]
 ROOT = "0"
@@ -92,9 +87,9 @@ def missed_of(tree: Tree) -> int | None:
 
 def _picture(tree: Tree, sentence: shapes.Drawable, name: str, *, both: bool) -> Picture:
     marked = tree["wrong"] is not None
-    sentence = drawn_part(sentence)
-    facts = sentence_facts(sentence, every=not marked)
-    return Picture(drawn(sentence_svg(sentence, name)), facts, marked, both)
+    sentence = sentence_pictures.drawn_part(sentence)
+    facts = sentence_pictures.sentence_facts(sentence, every=not marked)
+    return Picture(drawn(sentence_pictures.sentence_svg(sentence, name)), facts, marked, both)
 
 
 _Side: TypeAlias = Sequence[tuple[Tree, str | None]]
@@ -358,7 +353,7 @@ def _summary(rows: Sequence[Expression], *, both: bool) -> list[str]:
     if not rows:
         return ["Neither gold nor the output has an expression here." if both else "The output has no expression here."]
     if not all(row.state for row in rows):
-        return [f"{counted(len(rows), 'expression')} of the output; what is wrong with them is not shown."]
+        return [f"{wording.counted(len(rows), 'expression')} of the output; what is wrong with them is not shown."]
     states = [row.state for row in rows]
     missed, wrong = states.count(MISSED), states.count(WRONG)
     other = states.count(OTHER_CATEGORY)
@@ -391,13 +386,13 @@ ORDER_WORDS = {"-errors": "most errors first"}
 @blueprint.get("")
 def show_sentence(submission: str) -> Response:
     """Show one sentence, by default the first of those that are asked for."""
-    caller = member("submit", "read")
+    caller = visitors.member("submit", "read")
     query, against = _submission_trees_query()
     heading = heading_of(calls.context(), caller, submission)
     query = replace(query, part=query.part or heading.parts[0])
     found = submission_window(calls.context(), caller, submission, query, against)
     members = members_of(query, FILTERS) | ({} if against is None else {AGAINST: against})
-    spec = stored_spec(benchmark_document(caller, heading.benchmark))
+    spec = stored_spec(figures.benchmark_document(caller, heading.benchmark))
     lacking = partial(_wrong_expressions, caller, submission, spec, query.part)
     return answers.page(
         "sentences.html", submission=heading,
@@ -410,7 +405,7 @@ def show_sentence(submission: str) -> Response:
 @blueprint.get("/picture.svg")
 def show_picture(submission: str) -> Response:
     """Show the picture of one sentence as a file."""
-    caller = member("submit", "read")
+    caller = visitors.member("submit", "read")
     query, against = _submission_trees_query()
     return picture_file(submission_window(calls.context(), caller, submission, query, against), submission)
 
@@ -424,11 +419,11 @@ def picture_file(found: Window, name: str) -> Response:
     return export(Shown(None, svg.encode(), content_type=SVG), f"{name}-{item}.svg")
 
 
-def _beside(caller: Caller, against: str, query: SubmissionTreesQuery, found: Window) -> list[Picture]:
+def _beside(caller: Caller, against: str, query: submissions.SubmissionTreesQuery, found: Window) -> list[Picture]:
     """Return the pictures of the other submission in the sentence that is looked at."""
     if found.current is None:
         return []
-    wanted = SubmissionTreesQuery(part=query.part, item=int(str(found.current["item"])))
+    wanted = submissions.SubmissionTreesQuery(part=query.part, item=int(str(found.current["item"])))
     tree = submission_window(calls.context(), caller, against, wanted).current
     return [] if tree is None else picture_of(tree, f"Sentence {tree['item']}", "other")
 
@@ -440,7 +435,7 @@ def _wrong_expressions(
     compared = [entry.key for entry in spec.entries if entry.name == "mwe" and not entry.steps]
     if not compared:
         return None
-    query = SubmissionItemsQuery(part=part, metric=compared[0], cursor=str(int(tree["item"]) - 1), limit=1)
+    query = submissions.SubmissionItemsQuery(part=part, metric=compared[0], cursor=str(int(tree["item"]) - 1), limit=1)
     try:
         items: Sequence[Mapping[str, Any]] = submission_items(calls.context(), caller, submission, query).items
     except (NotFound, Forbidden, Conflict, Gone):
@@ -451,11 +446,11 @@ def _wrong_expressions(
     return [frozenset(map(str, words)) for words in found if words]
 
 
-def _submission_trees_query() -> tuple[SubmissionTreesQuery, str | None]:
+def _submission_trees_query() -> tuple[submissions.SubmissionTreesQuery, str | None]:
     """Return which sentence is asked for, and the submission that it is compared with."""
     given = asked_of_trees()
     against = given.pop(AGAINST, [None])[0]
-    return calls.load_query(SubmissionTreesQuery, given), against
+    return calls.load_query(submissions.SubmissionTreesQuery, given), against
 
 
 def asked_of_trees() -> dict[str, Any]:
@@ -464,7 +459,7 @@ def asked_of_trees() -> dict[str, Any]:
     return {"item" if name == NUMBER else name: values for name, values in given.items() if values != [""]}
 
 
-def members_of(query: SubmissionTreesQuery | JobTreesQuery, names: Sequence[str]) -> dict[str, Any]:
+def members_of(query: submissions.SubmissionTreesQuery | jobs.JobTreesQuery, names: Sequence[str]) -> dict[str, Any]:
     """Return the members of these names that a query gives."""
     return {name: value for name in names if (value := getattr(query, name)) is not None}
 
@@ -495,7 +490,7 @@ def shown_window(
         "tree": tree,
         "pictures": [] if tree is None else picture_of(tree, f"Sentence {tree['item']}"),
         "expressions": None if tree is None else expressions_of(tree, lambda: lacking(tree)),
-        "heads_compared": any(METRICS[name].reads_heads for name in metrics),
+        "heads_compared": any(registry.METRICS[name].reads_heads for name in metrics),
         "errors": None if tree is None else errors_of(tree),
         "listed": [(each, at(each.item), each.text[:SNIPPET]) for each in found.around],
         "members": members,

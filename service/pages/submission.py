@@ -11,9 +11,7 @@ from service.api import calls
 from service.caller import Caller
 from service.contract import submissions as contract
 from service.errors import BadRequest, Conflict, Gone, NotFound
-from service.pages import answers, figures
-from service.pages.answers import download
-from service.pages.visitors import member, sender, visitor
+from service.pages import answers, figures, visitors
 from service.policy.gate import LEVELS, Level
 from service.requests import LINKS, MACRO, POOLED
 from service.usecases.benchmarks import benchmarks
@@ -153,7 +151,7 @@ MOST_OTHERS = 50
 @blueprint.get("")
 def show_submission(submission: str) -> Response:
     """Show a submission."""
-    caller = member(*READERS)
+    caller = visitors.member(*READERS)
     view = submissions.view_submission(calls.context(), caller, submission)
     values = _submission_values(caller, view)
     return answers.page("submission.html", **values, others=_others(caller, values["submission"], values["level"]))
@@ -162,7 +160,7 @@ def show_submission(submission: str) -> Response:
 @blueprint.get("/live")
 def show_submission_live(submission: str) -> Response:
     """Show state and scores again, if they differ from what the page shows."""
-    caller = member(*READERS)
+    caller = visitors.member(*READERS)
     view = submissions.view_submission(calls.context(), caller, submission)
     return answers.fragment(
         "submission_state.html",
@@ -175,7 +173,7 @@ def show_submission_live(submission: str) -> Response:
 @blueprint.post("")
 def change_submission(submission: str) -> Response:
     """Rename, annotate, withdraw, choose, cancel or retry. What is refused is said on the page."""
-    caller = sender("submit")
+    caller = visitors.sender("submit")
     asked = request.form.get("do", "")
     if asked not in CHANGES:
         raise BadRequest("The form does not say what to change. Load the page again.")
@@ -193,7 +191,7 @@ def change_submission(submission: str) -> Response:
 @blueprint.get("/delete")
 def ask_delete(submission: str) -> Response:
     """Ask once more before deleting, where that is not refused."""
-    caller = member("submit")
+    caller = visitors.member("submit")
     submissions.check_deletable(calls.context(), caller, submission)
     document = submissions.view_submission(calls.context(), caller, submission).document
     return answers.page("submission_delete.html", submission=document)
@@ -202,7 +200,7 @@ def ask_delete(submission: str) -> Response:
 @blueprint.post("/delete")
 def delete_submission(submission: str) -> Response:
     """Delete outputs, scores and name."""
-    caller = sender("submit")
+    caller = visitors.sender("submit")
     document = submissions.view_submission(calls.context(), caller, submission).document
     submissions.delete_submission(calls.context(), caller, submission)
     chosen = f"?{urlencode({'benchmark': document['benchmark']})}" if caller.organiser else ""
@@ -212,14 +210,14 @@ def delete_submission(submission: str) -> Response:
 @blueprint.get("/output")
 def get_output(submission: str) -> Response:
     """Send the output of one part, byte for byte."""
-    caller = member(*READERS)
+    caller = visitors.member(*READERS)
     query, _ = answers.query(contract.OutputQuery)
     view = submissions.submission_output(calls.context(), caller, submission, query.part)
     document = submissions.view_submission(calls.context(), caller, submission).document
     spec = stored_spec(figures.benchmark_document(caller, document["benchmark"]))
     suffix = ".json" if spec.format.format.fields else next(iter(spec.format.format.suffixes), ".txt")
     name = query.part or next(iter(document["outputs"] or ()), submission)
-    return download(answers.sent(view), f"{name}{suffix}")
+    return answers.download(answers.sent(view), f"{name}{suffix}")
 
 
 def _change(caller: Caller, submission: str, asked: str) -> None:
@@ -265,7 +263,7 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     )
     values: dict[str, Any] = {
         "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
-        "may_change": visitor().caller.allowed("submit"), "state": state, "open": figures.is_open(state),
+        "may_change": visitors.visitor().caller.allowed("submit"), "state": state, "open": figures.is_open(state),
         "acts": figures.is_open(state) or caller.organiser, "chooses": benchmark["leaderboard"]["pick"] == "chosen",
         "problem": None, "links": LINKS, "kept": _fields(document),
         "columns": (), "rows": (), "left": 0, "every": False, "sliced": None, "live": live, "quota": document["quota"],

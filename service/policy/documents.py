@@ -24,8 +24,7 @@ import treescore.metrics  # noqa: F401 - importing the package fills the registr
 from service.policy import figures
 from treescore.core import params, registry
 from treescore.errors import Problem
-from treescore.significance.assembly import ranks_of
-from treescore.significance.notes import notes
+from treescore.significance import assembly, notes
 
 Document = Mapping[str, object]
 
@@ -198,7 +197,7 @@ def shown_comparison(document: Document, *, by_part: bool, counts: bool = False)
     documents = document.get("documents")
     # a note says whether gold marks none, one or more, and not how many
     marked = min(documents, _MANY) if isinstance(documents, int) else None
-    shown["notes"] = [*notes({**shown, "documents": marked}), ROUNDED]
+    shown["notes"] = [*notes.notes({**shown, "documents": marked}), ROUNDED]
     return shown
 
 
@@ -215,7 +214,7 @@ def _ranked(document: Document, systems: list[dict[str, object]]) -> dict[str, o
     scores = np.array([system["score"] for system in systems], np.float64)
     losses = -scores if document.get("higher_is_better", True) else scores
     order = sorted(range(len(systems)), key=lambda at: (losses[at], str(systems[at]["name"])))
-    ranks = ranks_of(losses[order])
+    ranks = assembly.ranks_of(losses[order])
     ranked: dict[str, object] = {
         "systems": [{**systems[at], "rank": rank} for at, rank in zip(order, ranks, strict=True)]
     }

@@ -17,8 +17,7 @@ from service.policy.documents import Document, chosen, object_of, objects_of
 from service.policy.release import Release
 from service.requests import POOLED
 from service.store.benchmarks import Benchmark
-from treescore.core.arrays import FloatArray
-from treescore.core.params import Json
+from treescore.core import arrays, params
 from treescore.errors import Problem
 
 Level = figures.Level
@@ -165,7 +164,7 @@ def validation_view(level: Level, results: Document) -> dict[str, object]:
 
 
 def rows_view(
-    release: Release, rows: Sequence[Document], addresses: Sequence[str], scores: FloatArray
+    release: Release, rows: Sequence[Document], addresses: Sequence[str], scores: arrays.FloatArray
 ) -> list[dict[str, object]]:
     """Return leaderboard rows with the listed ones of their scores, none where nothing is scored.
 
@@ -184,7 +183,7 @@ def rows_view(
 
 
 def matrix_rows_view(
-    release: Release, rows: Sequence[Document], parts: Sequence[str], values: FloatArray
+    release: Release, rows: Sequence[Document], parts: Sequence[str], values: arrays.FloatArray
 ) -> list[dict[str, object]]:
     """Return rows of a matrix; the score of a part that is hidden is None.
 
@@ -271,7 +270,7 @@ def _distance(move: Document) -> tuple[float, float, str]:
 
 def comparison_view(
     level: Level, document: Document, *, by_part: bool = True, counts: bool = False
-) -> dict[str, Json]:  # fmt: skip
+) -> dict[str, params.Json]:  # fmt: skip
     """Return a comparison, the same for all formats: rounded and without counts where gold is secret.
 
     Args:

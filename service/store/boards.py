@@ -12,10 +12,8 @@ from typing import NamedTuple, TypedDict
 import orjson
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or_, select, true
 
-from service.store import artifacts, score_records
-from service.store.comparisons import Question
+from service.store import artifacts, comparisons, score_records
 from service.store.runs import SUCCEEDED, UNFINISHED
-from service.store.score_records import numbers_of
 from service.store.submissions import BoardEntry, links_of, on_board
 from service.store.tables import batches, board_comparisons, board_runs, records, runs, submissions
 from treescore.core.params import Json
@@ -82,7 +80,7 @@ class BoardBody(TypedDict):
     """
 
     id: str | None
-    question: Question | None
+    question: comparisons.Question | None
     asked: RequestedBoard | None
     untested: dict[str, str]
     comparison: Mapping[str, Json] | None
@@ -136,8 +134,8 @@ def standings(
     )  # fmt: skip
     return [
         BoardEntry(
-            row.id, row.team_id, row.role, row.chosen, values.get(row.id), numbers_of(row.covered),
-            numbers_of(row.lacking), rung=row.rung, finished_at=row.finished_at,
+            row.id, row.team_id, row.role, row.chosen, values.get(row.id), score_records.numbers_of(row.covered),
+            score_records.numbers_of(row.lacking), rung=row.rung, finished_at=row.finished_at,
             withdrawn=row.withdrawn_at is not None, name=row.name, created_at=row.created_at, links=links_of(row.links),
         )
         for row in db.execute(query)
@@ -338,7 +336,7 @@ def system_members(
     return [
         SystemMember(
             row.id, row.system, row.deleted_at is not None, row.withdrawn_at is not None, values.get(row.id),
-            numbers_of(row.covered), numbers_of(row.lacking),
+            score_records.numbers_of(row.covered), score_records.numbers_of(row.lacking),
         )
         for row in db.execute(query)
     ]  # fmt: skip

@@ -8,9 +8,7 @@ from typing import NamedTuple
 import orjson
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from service.store import artifacts, texts
-from service.store.database import Store
-from service.store.packing import pack
+from service.store import artifacts, database, packing, texts
 from service.store.runs import UNFINISHED, Run, run_of
 from service.store.tables import count, jobs, json_text, narrowed, page_down, record_of, runs
 from treescore.core.params import Json
@@ -71,7 +69,7 @@ def get(db: Connection, job_id: str) -> Job | None:
     return None if row is None else record_of(Job, row, request=orjson.loads(row.request))
 
 
-def answer(store: Store, job_id: str) -> Answer | None:
+def answer(store: database.Store, job_id: str) -> Answer | None:
     """Return what a GET of a finished job needs, by a fast lookup; None for an unknown job."""
     row = store.lookup(_ANSWER, job_id=job_id)
     return None if row is None else Answer(*row)
@@ -80,7 +78,7 @@ def answer(store: Store, job_id: str) -> Answer | None:
 def save_answer(db: Connection, job_id: str, state: str, document: bytes, etag: str) -> None:
     """Store the final answer, packed where that is worth it. Only the call that finished the run may do so."""
     if len(document) >= PACKED_FROM:
-        document = pack(document)
+        document = packing.pack(document)
     db.execute(_SAVE_ANSWER, {"job_id": job_id, "state": state, "document": document, "etag": etag})
 
 

@@ -18,8 +18,7 @@ from service.caller import Caller
 from service.context import Context
 from service.contract.common import PageQuery
 from service.contract.comparisons import ComparisonLabel, ComparisonRequest, StoredComparison
-from service.policy import gate
-from service.policy.figures import fixed_question
+from service.policy import figures, gate
 from service.policy.release import Release
 from service.store import benchmarks, boards, comparisons, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
@@ -85,7 +84,7 @@ def chosen_settings(caller: Caller, benchmark: Benchmark, request: ComparisonReq
     for name in other:
         shown = "null" if own[name] is None else repr(own[name])
         rule = f"A comparison on this benchmark has `{name}` {shown}."
-        raise fixed_question(f"Only organisers choose `{name}`. {rule} Leave it out.")
+        raise figures.fixed_question(f"Only organisers choose `{name}`. {rule} Leave it out.")
     return None
 
 

@@ -32,8 +32,7 @@ from service.usecases.boards.ranking import comparison_id
 from service.usecases.boards.work import keep_asked
 from service.usecases.events import record_event
 from service.usecases.runs import Ending, Failure, Page, Progress, QueuedRun, Shown, add_run
-from service.usecases.scoring import config, part_scorer
-from service.usecases.scoring.shares import stored_documents
+from service.usecases.scoring import config, part_scorer, shares
 from service.usecases.submissions import views
 from service.usecases.views.asking import Output, Views
 from treescore.core import arrays, params
@@ -194,7 +193,7 @@ def _require_unit(db: Connection, board: ranking.Board, settings: Settings | Non
         if settings.unit == "part":
             units.require_parts(1 if board.part == requests.POOLED else len(board.chosen_parts))
         else:
-            stored = [stored_documents(db, board.revision.id, part) for part in board.chosen_parts]
+            stored = [shares.stored_documents(db, board.revision.id, part) for part in board.chosen_parts]
             units.require_documents(known=any(map(any, stored)))
     except ScoringError as error:
         raise unprocessable(error) from error

@@ -27,12 +27,10 @@ from service.caller import ADMIN, Caller, new_id
 from service.context import Context
 from service.contract.access import EventsQuery, WebhookRequest
 from service.contract.common import PageQuery
-from service.policy import gate
-from service.policy.release import Release
-from service.store import benchmarks, events, tokens
+from service.policy import gate, release
+from service.store import benchmarks, events, submissions, tokens
 from service.store.benchmarks import Benchmark
 from service.store.events import DELIVERED, GIVEN_UP, WAITING, Delivery, Event, LoggedDelivery, Webhook
-from service.store.submissions import Submission
 from service.usecases import access, runs
 
 
@@ -138,7 +136,7 @@ def visible(
     benchmark = None if slug is None else seen[slug]
     if benchmark is not None and not gate.knows(benchmark, caller):
         return None
-    level = None if benchmark is None else Release.of(benchmark, caller, context.now()).level
+    level = None if benchmark is None else release.Release.of(benchmark, caller, context.now()).level
     return gate.event_view(level, caller, _event_document(event))
 
 
@@ -263,7 +261,7 @@ def record_event_of(
     db: Connection,
     context: Context,
     kind: str,
-    about: Submission | Webhook,
+    about: submissions.Submission | Webhook,
     actor: str | None = None,
     data: Mapping[str, object] | None = None,
     only: Webhook | None = None,

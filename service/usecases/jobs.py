@@ -16,7 +16,6 @@ from service import logs, queue, render
 from service.caller import Caller, new_id, new_job_key, token_hash
 from service.context import Context
 from service.contract import jobs as contract
-from service.contract.jobs import JobRequest
 from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable, refuse, unprocessable
 from service.policy import gate
 from service.policy.release import Release
@@ -68,7 +67,7 @@ class Submitted(NamedTuple):
 
 
 def submit_job(
-    context: Context, caller: Caller, request: JobRequest, idempotency_key: IdempotencyKey | None = None
+    context: Context, caller: Caller, request: contract.JobRequest, idempotency_key: IdempotencyKey | None = None
 ) -> Submitted:
     """Store a job, then queue it.
 
@@ -97,12 +96,12 @@ def submit_job(
     return Submitted(job_id, new=True, key=key)
 
 
-def significance_of(request: JobRequest) -> dict[str, params.Json] | None:
+def significance_of(request: contract.JobRequest) -> dict[str, params.Json] | None:
     """Return the significance settings of a request; None if they are off or there is one system."""
     return None if request.significance is False or len(request.systems) < 2 else _settings(request)
 
 
-def _settings(request: JobRequest) -> dict[str, params.Json]:
+def _settings(request: contract.JobRequest) -> dict[str, params.Json]:
     return dict(request.significance) if isinstance(request.significance, Mapping) else {}
 
 
@@ -203,7 +202,7 @@ def _require_change(context: Context, caller: Caller, job_id: str, key: str | No
         )
 
 
-def _check(request: JobRequest) -> None:
+def _check(request: contract.JobRequest) -> None:
     """Check formats, metrics, transforms and significance of a request; it reads no text.
 
     Raises:
@@ -234,7 +233,7 @@ def _check(request: JobRequest) -> None:
         raise unprocessable(InputError(problems))
 
 
-def _check_significance(request: JobRequest) -> None:
+def _check_significance(request: contract.JobRequest) -> None:
     settings = parse_settings(_settings(request))
     if settings.runs_required and max(map(len, report.runs_by_system(request.systems).values())) < FEWEST_FOR_SPREAD:
         raise InputError(no_runs())
@@ -242,7 +241,7 @@ def _check_significance(request: JobRequest) -> None:
         units.require_parts(1)  # a job has one text
 
 
-def _check_scores(request: JobRequest) -> None:
+def _check_scores(request: contract.JobRequest) -> None:
     spec = parse_spec(request.scoring)
     report.asked_scores(spec, _settings(request).get("scores"))
     for index, pair in enumerate(request.agreement):
@@ -251,7 +250,7 @@ def _check_scores(request: JobRequest) -> None:
                 report.find_score(spec, address)
 
 
-def _texts(request: JobRequest, memory: int) -> dict[str, packing.PackedText]:
+def _texts(request: contract.JobRequest, memory: int) -> dict[str, packing.PackedText]:
     """Return the texts under their names (`gold`, `systems/0`, `gold/source`).
 
     Raises:
@@ -309,7 +308,7 @@ def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
 
 
 def _evaluate(context: Context, job: jobs.Job, stored: gold.Stored, progress: Progress) -> report.Report:
-    request = JobRequest.stored(job.request)
+    request = contract.JobRequest.stored(job.request)
     spec = parse_spec(request.scoring)
     progress.measures(entry.metric.name for entry in spec.entries)
     systems = [
@@ -453,15 +452,15 @@ def _scored(context: Context, caller: Caller, job_id: str, query: contract.Resul
     return ArtifactKey(_position(stored, query.system), metric), entries[metric]
 
 
-def _request(context: Context, caller: Caller, job_id: str) -> JobRequest | None:
+def _request(context: Context, caller: Caller, job_id: str) -> contract.JobRequest | None:
     """Return the request of a job that has results; None of a validation, which has neither metrics nor systems."""
     _finished(context, caller, job_id)
     with context.store.read() as db:
         job = jobs.get(db, job_id)
-    return None if job is None or "metrics" not in job.request else JobRequest.stored(job.request)
+    return None if job is None or "metrics" not in job.request else contract.JobRequest.stored(job.request)
 
 
-def _position(stored: JobRequest | None, system: str) -> int:
+def _position(stored: contract.JobRequest | None, system: str) -> int:
     names = [] if stored is None else [each.name for each in stored.systems]
     if system not in names:
         known = f"Its systems: {', '.join(names[:20])}.{wording.did_you_mean(system, names)}"

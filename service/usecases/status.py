@@ -19,12 +19,10 @@ from sqlalchemy.exc import DBAPIError
 from service import errors, monitoring
 from service.context import Context
 from service.contract.service import Catalogue, Scorer, Suggestion, SuggestionRequest, Suggestions
-from service.errors import CODES, TYPES, ProblemType
 from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
 from service.store import runs
 from service.store.database import DiskState, SchemaState, disk_of, schema_of
-from service.usecases import jobs
-from service.usecases.kinds import KINDS
+from service.usecases import jobs, kinds
 from service.usecases.runs import Shown
 from service.usecases.views.asking import VIEWS
 from treescore.core import comparing, version, wording
@@ -77,7 +75,7 @@ def suggested(asked: SuggestionRequest) -> Shown[Suggestions]:
 
 def problem_documents() -> list[dict[str, object]]:
     """Return all types, then all codes."""
-    return [_entry_document(name, entry) for table in (TYPES, CODES) for name, entry in table.items()]
+    return [_entry_document(name, entry) for table in (errors.TYPES, errors.CODES) for name, entry in table.items()]
 
 
 def problem_document(name: str) -> dict[str, object]:
@@ -86,16 +84,16 @@ def problem_document(name: str) -> dict[str, object]:
     Raises:
         NotFound: none has this name.
     """
-    entry = TYPES.get(name) or CODES.get(name)
+    entry = errors.TYPES.get(name) or errors.CODES.get(name)
     if entry is None:
         shown = name[: errors.LONGEST_SHOWN]
-        suggestion = wording.did_you_mean(shown, [*TYPES, *CODES])
+        suggestion = wording.did_you_mean(shown, [*errors.TYPES, *errors.CODES])
         raise errors.NotFound(f"Unknown problem {shown!r}.{suggestion} See GET /problems.")
     return _entry_document(name, entry)
 
 
 def _entry_document(name: str, entry: Entry) -> dict[str, object]:
-    kind = {"kind": "type", "status": entry.status} if isinstance(entry, ProblemType) else {"kind": "code"}
+    kind = {"kind": "type", "status": entry.status} if isinstance(entry, errors.ProblemType) else {"kind": "code"}
     example = {"example": entry.example} if entry.example else {}
     return {
         "name": name,
@@ -245,7 +243,7 @@ def _show_runs(registry: CollectorRegistry, db: Connection, context: Context) ->
     )  # fmt: skip
     now = context.now()
     begin = dict.fromkeys(RUN_QUEUES, now)
-    for queue, kind in product(RUN_QUEUES, KINDS):
+    for queue, kind in product(RUN_QUEUES, kinds.KINDS):
         waiting.labels(queue, kind).set(0)
         running.labels(queue, kind).set(0)
     for each in runs.open_counts(db):

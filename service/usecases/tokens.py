@@ -13,7 +13,6 @@ from service.context import Context
 from service.contract import access, common
 from service.errors import NotFound, invalid
 from service.store import tokens
-from service.store.tokens import Token
 from service.usecases.access import benchmark_of, team_in
 from service.usecases.benchmarks.teams import TEAM_SCOPES
 from service.usecases.events import record_event
@@ -33,7 +32,7 @@ def create_token(context: Context, caller: Caller, request: access.TokenRequest)
     text, token_id = new_token(), new_id("tok", now)
     scopes = " ".join(sorted(set(request.scopes)))
     expires_at = None if request.expires_at is None else request.expires_at.astimezone(UTC)
-    token = Token(token_id, token_hash(text), scopes, request.name, now, expires_at=expires_at)
+    token = tokens.Token(token_id, token_hash(text), scopes, request.name, now, expires_at=expires_at)
     with context.store.write() as db:
         tokens.add(db, token)
         record_event(db, context, "token.created", None, actor=caller.owner, subject=token_id)
@@ -61,7 +60,7 @@ def revoke_token(context: Context, caller: Caller, token_id: str) -> None:
         record_event(db, context, "token.revoked", None, actor=caller.owner, subject=token_id)
 
 
-def token_document(row: Token) -> dict[str, object]:
+def token_document(row: tokens.Token) -> dict[str, object]:
     """Show a token without its secret."""
     rest = ("benchmark_id", "team_id", "created_at", "expires_at", "last_used_at", "revoked_at")
     return {"id": row.id, "name": row.name, "scopes": row.scopes.split(), **shown_members(row, *rest)}
@@ -71,7 +70,7 @@ OPERATOR = Caller("operator", frozenset({"organise"}))
 """The actor of the events that the commands record."""
 
 
-def list_every_token(context: Context) -> Sequence[Token]:
+def list_every_token(context: Context) -> Sequence[tokens.Token]:
     """List all tokens, newest first, without their secrets."""
     with context.store.read() as db:
         return tokens.every(db)
@@ -118,6 +117,6 @@ def _add_token(
 ) -> tuple[str, str]:
     now = context.now()
     secret, token_id = new_token(), new_id("tok", now)
-    tokens.add(db, Token(token_id, token_hash(secret), scopes, name, now, team_id, slug, expires_at))
+    tokens.add(db, tokens.Token(token_id, token_hash(secret), scopes, name, now, team_id, slug, expires_at))
     record_event(db, context, "token.created", slug, actor=OPERATOR.owner, team_id=team_id, subject=token_id)
     return token_id, secret

@@ -24,9 +24,8 @@ from service.policy import figures, gate
 from service.policy.release import Release
 from service.queue import LIVE
 from service.requests import MAX_PARTS, MISSING, PRIVATE, Request
-from service.store import artifacts, benchmarks, revisions, runs, score_records, submissions, texts, tokens
+from service.store import artifacts, benchmarks, packing, revisions, runs, score_records, submissions, texts, tokens
 from service.store.benchmarks import Benchmark
-from service.store.packing import PackedText, packed_text
 from service.store.revisions import Part, Revision
 from service.store.runs import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
 from service.store.submissions import SentAttempt
@@ -267,19 +266,19 @@ def _input_names(revision: Revision) -> list[str]:
 
 def parts_texts(
     problems: ProblemList, parts: Mapping[str, PartGold], scoring: Mapping[str, Json], memory: int
-) -> dict[str, PackedText]:
+) -> dict[str, packing.PackedText]:
     """Return gold texts and their items under the names by which they are kept.
 
     Wrong names and shapes go to `problems`, and texts that are too large for the `memory` of a run.
     """
     choice = config.scoring_config(scoring).spec.format
-    named: dict[str, PackedText] = {}
+    named: dict[str, packing.PackedText] = {}
     for part, given in parts.items():
         check_part_name(problems, part, "/parts")
         pointer = f"/parts/{escape(part)}"
         named |= gold.named_texts(problems, f"{gold.GOLD}/{part}", given.gold, choice, pointer, part, memory=memory)
         if given.items:
-            named[gold.items_name(part)] = packed_text(orjson.dumps(given.items))
+            named[gold.items_name(part)] = packing.packed_text(orjson.dumps(given.items))
     return named
 
 

@@ -15,7 +15,6 @@ from service.contract.benchmarks import PartGold, RevisionRequest
 from service.contract.common import PageQuery
 from service.errors import SOON, Conflict, NotFound, invalid, refuse, unprocessable
 from service.policy import figures, gate
-from service.policy.gate import Level
 from service.policy.release import Release
 from service.queue import BULK, LIVE
 from service.requests import MAX_PARTS
@@ -184,7 +183,7 @@ def _revision_document(
         "created_at": moment(revision.created_at),
         "activated_at": moment(None if revision.activated_at is None else gate.whole_second(revision.activated_at)),
         # progress counts the scored submissions, as boards do from level scores on
-        "progress": run.progress if run is not None and release.shows(Level.SCORES) else None,
+        "progress": run.progress if run is not None and release.shows(gate.Level.SCORES) else None,
         "moved": moves_of(db, benchmark, revision, release),
         "warnings": revision_warnings(db, benchmark, revision) if release.gold else [],
         # the failure of gold quotes gold
@@ -196,11 +195,11 @@ def moves_of(
     db: Connection, benchmark: benchmarks.Benchmark, revision: Revision, release: Release
 ) -> list[dict[str, object]] | None:
     """Return the changes of ranks as a caller may see them: others than organisers if the board shows them such."""
-    if revision.moved is None or not release.whole or not release.shows(Level.SCORES):
+    if revision.moved is None or not release.whole or not release.shows(gate.Level.SCORES):
         return None
     shares = figures.shares_of(benchmark)
     # those of the public share may have been stored, and are shown after closing too
-    if not release.shows(Level.ITEMS) and not all(moves_shown(db, benchmark, revision, each) for each in shares):
+    if not release.shows(gate.Level.ITEMS) and not all(moves_shown(db, benchmark, revision, each) for each in shares):
         return None
     return gate.moves_view(released(db, benchmark, release, revision), revision.moved)
 

@@ -14,7 +14,6 @@ from service.contract.common import TreeChoice
 from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import documents as policy_documents
 from service.policy import figures, gate
-from service.policy.gate import Level, require
 from service.policy.release import Release
 from service.store import revisions, runs, score_records, submissions
 from service.usecases.access import active_revision, benchmark_of, item_number, submission_of
@@ -29,14 +28,14 @@ from treescore.core.wording import did_you_mean
 from treescore.evaluation.spec import Entry
 
 
-def require_errors(level: Level, choice: TreeChoice) -> None:
+def require_errors(level: gate.Level, choice: TreeChoice) -> None:
     """Check that a level lets sentences be chosen by such errors, independent of what is stored.
 
     Raises:
         Forbidden: it does not.
     """
     if choice.by_errors:
-        require(level, Level.ITEMS, "errors of single sentences")
+        gate.require(level, gate.Level.ITEMS, "errors of single sentences")
     if choice.wrong is not None:
         policy_documents.require_kind(level, choice.wrong)
 
@@ -45,7 +44,7 @@ _BESIDE_GOLD = "Sentences in which two submissions differ are shown beside gold 
 
 
 @contextmanager
-def _refusals(level: Level) -> Iterator[None]:
+def _refusals(level: gate.Level) -> Iterator[None]:
     """Refuse to choose sentences by what the caller does not see. Raises Forbidden."""
     try:
         yield
@@ -225,7 +224,7 @@ def _results(
     submission = submission_of(db, caller, submission_id)
     benchmark = benchmark_of(db, submission.benchmark_id)
     release = Release.of(benchmark, caller, context.now())
-    release.require_level(Level.ITEMS, "items")
+    release.require_level(gate.Level.ITEMS, "items")
     if submission.state != runs.SUCCEEDED or benchmark.active_revision is None:
         raise Conflict(
             f"The submission {submission_id} is {_words_of(submission)} and has no scores to show.",
@@ -363,7 +362,7 @@ def submission_window(
 class _Seen:
     """The trees of one part as a caller of a level sees them, and what of them is asked."""
 
-    level: Level
+    level: gate.Level
     output: Output
     sight: Sight
     asked: Asked

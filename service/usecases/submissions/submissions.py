@@ -17,8 +17,7 @@ from service.contract.submissions import SubmissionChanges, SubmissionRequest, S
 from service.errors import LONGEST_SHOWN, SOON, Conflict, Forbidden, Gone, NotFound, invalid, refuse
 from service.policy import gate
 from service.policy.release import Release
-from service.store import benchmarks, boards, comparisons, revisions, runs, submissions, texts
-from service.store.packing import PackedText
+from service.store import benchmarks, boards, comparisons, packing, revisions, runs, submissions, texts
 from service.usecases import access, events
 from service.usecases.boards.work import board_changed, let_board_begin
 from service.usecases.runs import TEXT_TYPE, Page, Shown, add_run, page_of, queue_runs
@@ -159,7 +158,7 @@ def team_and_role(db: Connection, caller: Caller, slug: str, request: Submission
 
 def check_outputs(
     db: Connection, revision: revisions.Revision, request: SubmissionRequest, memory: int
-) -> dict[str, dict[str, PackedText]]:
+) -> dict[str, dict[str, packing.PackedText]]:
     """Return the outputs of a request, unread: part -> its texts under the names by which they are kept.
 
     Raises:
@@ -169,7 +168,7 @@ def check_outputs(
     choice = scoring_config(revision.scoring).spec.format
     known = [part.name for part in revisions.parts_of(db, revision.id)]
     problems = ProblemList()
-    checked: dict[str, dict[str, PackedText]] = {}
+    checked: dict[str, dict[str, packing.PackedText]] = {}
     if not request.outputs:
         problems.add(Problem(code="no-outputs", pointer="/outputs", detail="Send the output of at least one part."))
     for part, value in request.outputs.items():
@@ -185,7 +184,7 @@ def check_outputs(
     return checked
 
 
-def _described(named: Mapping[str, PackedText]) -> dict[str, str | int]:
+def _described(named: Mapping[str, packing.PackedText]) -> dict[str, str | int]:
     """Return digest and bytes of the output of one part."""
     digests = [text.digest for text in named.values()]
     return {

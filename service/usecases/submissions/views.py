@@ -20,7 +20,6 @@ from service.policy import documents, gate
 from service.policy.release import ANYONE, Release
 from service.queue import REDIS_ERRORS
 from service.store import benchmarks, boards, comparisons, revisions, runs, score_records, submissions, tokens
-from service.store.benchmarks import Benchmark
 from service.store.runs import Run
 from service.store.submissions import ANNOTATION, Submission
 from service.usecases.access import benchmark_of, team_of
@@ -105,7 +104,7 @@ def next_day(now: datetime) -> datetime:
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 
 
-def quotas_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime) -> list[Quota]:
+def quotas_of(db: Connection, benchmark: benchmarks.Benchmark, team_id: str, now: datetime) -> list[Quota]:
     """Return a team's quotas. They are exact if this transaction has locked the row of the team."""
     day = utc_day(now)
     used = submissions.quota_use(db, benchmark.id, team_id, day, blind=Release.of(benchmark, ANYONE, now).blind)
@@ -119,7 +118,7 @@ def quotas_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime)
     ]
 
 
-def questions_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime) -> Quota:
+def questions_of(db: Connection, benchmark: benchmarks.Benchmark, team_id: str, now: datetime) -> Quota:
     """Return a team's quota of new comparisons. It is exact if this transaction has locked the row of the team."""
     used = comparisons.charged_on(db, benchmark.id, team_id, utc_day(now))
     return Quota(QUESTIONS, benchmark.settings["quota"][QUESTIONS], used, daily=True)
@@ -255,7 +254,7 @@ LOOKED_AT = 10
 
 
 def view_of(
-    db: Connection, context: Context, caller: Caller, benchmark: Benchmark, submission: Submission
+    db: Connection, context: Context, caller: Caller, benchmark: benchmarks.Benchmark, submission: Submission
 ) -> Shown[contract.Submission]:
     """Show the whole document, as far as the caller may see it."""
     now = context.now()
