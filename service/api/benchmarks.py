@@ -51,7 +51,8 @@ def create_benchmark(caller: Caller) -> Response:
     context = calls.context()
     slug, new = benchmarks.create_benchmark(context, caller, *calls.sent(contract.BenchmarkRequest, forms.read_gold))
     location = f"/v1/benchmarks/{slug}"
-    return calls.made(benchmarks.view_benchmark, caller, slug, location=location, repeated=not new, status=201)
+    wait_for = benchmarks.wait_for_benchmark
+    return calls.made(wait_for, caller, slug, location=location, repeated=not new, status=201)
 
 
 @blueprint.get("")
@@ -72,7 +73,7 @@ def get_benchmark(caller: Caller, benchmark: str) -> Response:
     With `Prefer: wait` it answers when no revision is being checked. Members that only organisers may see are null for
     other callers.
     """
-    return calls.polled(benchmarks.view_benchmark, caller, benchmark)
+    return calls.polled(benchmarks.view_benchmark, benchmarks.wait_for_benchmark, caller, benchmark)
 
 
 @blueprint.patch("/<benchmark>")
@@ -169,7 +170,7 @@ def create_revision(caller: Caller, benchmark: str) -> Response:
         context, caller, benchmark, *calls.sent(contract.RevisionRequest, forms.read_gold)
     )
     location = f"/v1/benchmarks/{benchmark}/revisions/{number}"
-    return calls.made(revisions.view_revision, caller, benchmark, number, location=location, repeated=not new)
+    return calls.made(revisions.wait_for_revision, caller, benchmark, number, location=location, repeated=not new)
 
 
 @revision_blueprint.get("")
@@ -189,7 +190,8 @@ def get_revision(caller: Caller, benchmark: str, number: str) -> Response:
 
     With `Prefer: wait` it answers when the revision has been checked and all submissions are scored.
     """
-    return calls.polled(revisions.view_revision, caller, benchmark, _number(benchmark, number))
+    which = _number(benchmark, number)
+    return calls.polled(revisions.view_revision, revisions.wait_for_revision, caller, benchmark, which)
 
 
 @revision_blueprint.get("/<number>/difference")

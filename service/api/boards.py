@@ -14,7 +14,6 @@ from service.contract.derive import Page
 from service.usecases import comparison_views, comparisons
 from service.usecases.boards import viewing
 from service.usecases.boards.viewing import Document, Sheet, sheet_view, wait_for_sheet
-from service.usecases.submissions.views import QUESTIONS, rate_limits
 from treescore.render.forms import FORMATS
 
 blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<benchmark>/leaderboard")
@@ -43,7 +42,8 @@ def get_leaderboard(caller: Caller, query: boards.LeaderboardQuery, benchmark: s
 def sheet_response(caller: Caller, benchmark: str, sheet: Sheet[Document], query: boards.BoardQuery) -> Response:
     """Return a board as a sheet shows it; with a wait, once it has changed."""
     query = replace(query, format=calls.form_of(boards.SHEET_FORMATS, query.format))
-    return calls.polled(sheet_view, caller, benchmark, sheet, query, kind=answers.Kind.PUBLIC, endless=wait_for_sheet)
+    about = (benchmark, sheet, query)
+    return calls.polled(sheet_view, wait_for_sheet, caller, *about, kind=answers.Kind.PUBLIC, ends=False)
 
 
 matrix_blueprint = Blueprint("matrix", __name__, url_prefix="/v1/benchmarks/<benchmark>")
@@ -104,9 +104,9 @@ def ask_comparison(caller: Caller, benchmark: str) -> Response:
     """
     context = calls.context()
     comparison = comparisons.ask(context, caller, benchmark, calls.body(compared.ComparisonRequest))
-    look, location = comparison_views.view_comparison, f"/v1/comparisons/{comparison}"
-    response = calls.made(look, caller, comparison, location=location)
-    response.headers.update(rate_limits(context, caller, benchmark, QUESTIONS))
+    wait_for = comparison_views.wait_for_comparison
+    response = calls.made(wait_for, caller, comparison, location=f"/v1/comparisons/{comparison}")
+    response.headers.update(comparisons.rate_limits(context, caller, benchmark))
     return response
 
 
@@ -131,12 +131,12 @@ def get_comparison(caller: Caller, query: compared.ComparisonQuery, comparison: 
     level `gold` figures are rounded, and counts, details of the tests and what `command` reads are left out.
     """
     form = calls.form_of(FORMATS, query.format)
-    look = comparison_views.view_comparison
+    look, wait_for = comparison_views.view_comparison, comparison_views.wait_for_comparison
     if form == "json":
-        return calls.polled(look, caller, comparison, kind=answers.Kind.PUBLIC)
+        return calls.polled(look, wait_for, caller, comparison, kind=answers.Kind.PUBLIC)
     wait = calls.wait_seconds()
     if wait:
-        calls.awaited(look, caller, (comparison,), wait)
+        wait_for(calls.context(), caller, comparison, wait)
     return answers.conditional(look(calls.context(), caller, comparison, form), wait, answers.Kind.PUBLIC)
 
 

@@ -11,7 +11,7 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial, wraps
+from functools import lru_cache, wraps
 from typing import Any, NamedTuple, ParamSpec, TypeAlias, get_type_hints
 
 from flask import Request as FlaskRequest
@@ -28,7 +28,7 @@ from service.contract.fields import Loaded, Strict, load
 from service.errors import SOON, BadRequest, NotAcceptable, Unauthorized, Unprocessable
 from service.requests import Query
 from service.usecases.access import IdempotencyKey, authenticate, count_failure
-from service.usecases.runs import JSON_TYPE, Document_co, Page, Shown, wait_for
+from service.usecases.runs import JSON_TYPE, Page, Shown
 from treescore.render.forms import ITEM_FORMATS, render_items
 
 FORWARDING = ("HTTP_FORWARDED", "HTTP_VIA", "HTTP_X_REAL_IP")
@@ -189,56 +189,46 @@ Look: TypeAlias = Callable[..., Shown[object]]
 """Shows something, or waits for it: takes the context, the caller, what it is about, and how long to wait for what."""
 
 
-def awaited(
-    look: Callable[..., Shown[Document_co]], caller: Caller, about: Sequence[object], seconds: float, run: str = ""
-) -> Shown[Document_co]:
-    """Return what `look` shows once it is final, after so many seconds at the latest; `run` saves the first look."""
-    shown = partial(look, context(), caller, *about)
-    return shown() if not seconds else wait_for(context(), run or shown().run, shown, seconds, None)
-
-
-def polled(look: Look, caller: Caller, *about: object, kind: Kind = Kind.OWN, endless: Look | None = None) -> Response:
+def polled(
+    look: Look, wait_for: Look, caller: Caller, *about: object, kind: Kind = Kind.OWN, ends: bool = True
+) -> Response:
     """Return what `look` shows; with `Prefer: wait`, once it differs from what the client knows.
 
     Args:
         look: shows the resource to a caller.
+        wait_for: waits so many seconds for another validator, or without one for the end.
         caller: who asks.
-        about: what else it takes.
+        about: what else both functions take.
         kind: of the answer.
-        endless: waits so many seconds for another validator of what may change also when it is final, as a board.
+        ends: whether what is final never changes again. A board that is final may.
     """
-    shown = partial(look, context(), caller, *about)
-    view = shown()
+    view = look(context(), caller, *about)
     wait = _preferred_wait()
     if wait:
         asked = answers.asked_of(request.environ)
         same = bool(asked.known) and known_tag(asked.known or "", asked.codings, view.etag) is not None
-        if same if asked.known and endless else not view.final and (same or not asked.known):
+        due = same if asked.known and not ends else not view.final and (same or not asked.known)
+        if due:
             wait = wait_seconds()
-            known = view.etag if asked.known else None
-            if wait and endless is not None:
-                view = endless(context(), caller, *about, wait, known)
-            elif wait:
-                view = wait_for(context(), view.run, shown, wait, known)
+            view = wait_for(context(), caller, *about, wait, view.etag if asked.known else None) if wait else view
     return answers.linked(answers.conditional(view, wait, kind), view.next)
 
 
 def made(
-    look: Look, caller: Caller, *about: object, location: str, run: str = "", repeated: bool = False, status: int = 202
+    wait_for: Look, caller: Caller, *about: object, location: str, repeated: bool = False, status: int = 202
 ) -> Response:
     """Return what a request has made, once it is done or the wait that the client prefers is over.
 
     Args:
-        look: shows it to a caller.
+        wait_for: waits so many seconds for the end.
         caller: who asks.
         about: what else it takes.
         location: of what was made.
-        run: that ends it, where its id is known.
         repeated: whether an earlier request made it.
         status: of what is not done; 201 of what is.
     """
     wait = wait_seconds()
-    view = awaited(look, caller, about, wait or 0, run)
+    view = wait_for(context(), caller, *about, wait or 0)
     response = answers.plain(view, 201 if view.final else status)
     response.headers["Location"] = location
     if repeated:

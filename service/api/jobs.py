@@ -51,7 +51,7 @@ def submit_job(caller: Caller) -> Response:
     schema = contract.job_schema(context.config.max_systems)
     made = jobs.submit_job(context, caller, *calls.sent(schema, forms.read_job))
     location = f"/v1/jobs/{made.id}"
-    response = calls.made(jobs.view_job, caller, made.id, location=location, run=made.id, repeated=not made.new)
+    response = calls.made(jobs.wait_for_job, caller, made.id, location=location, repeated=not made.new)
     return response if made.key is None else answers.with_secret(response, {"key": made.key})
 
 
@@ -74,7 +74,7 @@ def get_job(caller: Caller, job_id: str) -> Response:
     With `Prefer: wait` it answers when the job has finished. With `If-None-Match` as well, it answers when the job has
     changed (progress included), or with 304 when the wait is over.
     """
-    return calls.polled(jobs.view_job, caller, job_id)
+    return calls.polled(jobs.view_job, jobs.wait_for_job, caller, job_id)
 
 
 @blueprint.delete("/<job_id>")

@@ -53,7 +53,7 @@ def submit(caller: Caller, query: contract.SubmitQuery, benchmark: str) -> Respo
     views.require_room(context, caller, benchmark, calls.given_key(), scored=not query.validate_only)
     make, shown = (validation.validate, _validated) if query.validate_only else (submissions.submit, _made)
     made, new = make(context, caller, benchmark, *calls.sent(contract.SubmissionRequest, forms.read_outputs))
-    response = shown(caller, made, run=made if new else "", repeated=not new)
+    response = shown(caller, made, repeated=not new)
     response.headers.extend(views.rate_limits(context, caller, benchmark))
     return response
 
@@ -87,7 +87,7 @@ def get_submission(caller: Caller, submission: str) -> Response:
 
     The feedback level of the benchmark decides what is shown. A submission of another team answers 404.
     """
-    return calls.polled(submissions.view_submission, caller, submission)
+    return calls.polled(submissions.view_submission, submissions.wait_for_submission, caller, submission)
 
 
 @blueprint.patch("/submissions/<submission>")
@@ -197,14 +197,14 @@ def get_output(caller: Caller, query: contract.OutputQuery, submission: str) -> 
     return answers.conditional(submissions.submission_output(calls.context(), caller, submission, query.part))
 
 
-def _made(caller: Caller, submission: str, *, run: str = "", repeated: bool = False) -> Response:
+def _made(caller: Caller, submission: str, *, repeated: bool = False) -> Response:
     location = f"/v1/submissions/{submission}"
-    return calls.made(submissions.view_submission, caller, submission, location=location, run=run, repeated=repeated)
+    return calls.made(submissions.wait_for_submission, caller, submission, location=location, repeated=repeated)
 
 
-def _validated(caller: Caller, job_id: str, *, run: str, repeated: bool) -> Response:
+def _validated(caller: Caller, job_id: str, *, repeated: bool = False) -> Response:
     """Return 200 with the result of a validation, or 202 with its unfinished job."""
-    response = calls.made(jobs.view_job, caller, job_id, location=f"/v1/jobs/{job_id}", run=run, repeated=repeated)
+    response = calls.made(jobs.wait_for_job, caller, job_id, location=f"/v1/jobs/{job_id}", repeated=repeated)
     if response.status_code == 201:
         response.status_code = 200
     return response

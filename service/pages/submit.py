@@ -336,7 +336,7 @@ def _checked(
     """Check outputs, and show what that found if it is done soon."""
     context = calls.context()
     job_id, _ = validation.validate(context, caller, slug, asked, upload.key(asked, slug))
-    view = calls.awaited(jobs.view_job, caller, (job_id,), calls.granted_wait(CHECK_WAIT) or 0, job_id)
+    view = jobs.wait_for_job(context, caller, job_id, calls.granted_wait(CHECK_WAIT) or 0)
     values = {**_submit_values(caller, slug, upload.fields), **again, **_check(view)}
     return answers.page("submit.html", **values)
 

@@ -28,7 +28,7 @@ from service.usecases.access import benchmark_of, storable, team_of
 from service.usecases.boards.compare import board_question
 from service.usecases.boards.ranking import BOARD_SETTINGS, Board, board_of, comparison_id, rows_of, tested_of
 from service.usecases.boards.viewing import released
-from service.usecases.runs import Page, Shown, moment
+from service.usecases.runs import Page, Shown, moment, wait_for
 from treescore.core.params import Json
 from treescore.errors import Problem, ScoringError
 from treescore.evaluation.benchmark import COMMAND
@@ -311,13 +311,21 @@ def view_comparison(context: Context, caller: Caller, name: str, form: str = "js
     )
     if form == "json":
         final = run is None or run.final
-        state, run_id = str(document["state"]), seen.comparison.run_id
-        return Shown(cast("StoredComparison", document), final=final, state=state, run=run_id)
+        return Shown(cast("StoredComparison", document), final=final, state=str(document["state"]))
     if "pairs" not in document:
         raise errors.Unprocessable(f"The comparison {name} is {document['state']}. Only JSON can show that.")
     shares = render.percent_of([str(document["score"])], form)
     shown = render_comparisons([labelled(document, shown_names(labels))], form, shares=shares)
     return Shown(None, shown.content, content_type=shown.media_type)
+
+
+def wait_for_comparison(
+    context: Context, caller: Caller, name: str, seconds: float, etag: str | None = None
+) -> Shown[StoredComparison]:  # fmt: skip
+    """Show a comparison once it is answered, or differs from `etag`, or the time is over."""
+    with context.store.read() as db:
+        run_id = visible_comparison(db, context, caller, name).comparison.run_id
+    return wait_for(context, run_id, lambda: view_comparison(context, caller, name), seconds, etag)
 
 
 def list_comparisons(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:

@@ -152,6 +152,11 @@ def delete_comparison(context: Context, caller: Caller, name: str) -> None:
     context.queue.stop(comparison.run_id)
 
 
+def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:
+    """Return the RateLimit headers of the caller's quota of questions."""
+    return views.rate_limits(context, caller, slug, views.QUESTIONS)
+
+
 def _question(
     db: Connection, benchmark: Benchmark, caller: Caller, release: Release, request: ComparisonRequest
 ) -> tuple[ranking.Board, comparisons.Question]:

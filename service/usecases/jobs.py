@@ -34,6 +34,7 @@ from service.usecases.runs import (
     page_of,
     run_summary,
     state_document,
+    wait_for,
 )
 from service.usecases.scoring import config, gold
 from service.usecases.scoring.part_scorer import ArtifactKey, pack_outcome, slices_of
@@ -126,6 +127,13 @@ def view_job(context: Context, caller: Caller, job_id: str) -> Shown[contract.Jo
     if run.final:  # it ended between the two reads
         return view_job(context, caller, job_id)
     return Shown(cast("contract.Job", _timed(context, caller, run, state_document(run))), final=False, state=run.state)
+
+
+def wait_for_job(
+    context: Context, caller: Caller, job_id: str, seconds: float, etag: str | None = None
+) -> Shown[contract.Job]:
+    """Show a job once it is final, or differs from `etag`, or the time is over."""
+    return wait_for(context, job_id, lambda: view_job(context, caller, job_id), seconds, etag)
 
 
 def list_jobs(context: Context, caller: Caller, query: contract.JobsQuery) -> Page:

@@ -58,7 +58,6 @@ class Shown(Generic[Document_co]):
         next: cursor of the next page, if this is one page of several.
         packed: whether `kept` is packed, as it is stored.
         weak: whether the bytes differ from answer to answer where nothing else does.
-        run: id of the run that ends what is not final.
     """
 
     made: Document_co | None
@@ -70,7 +69,6 @@ class Shown(Generic[Document_co]):
     next: str | None = None
     packed: bool = False
     weak: bool = False
-    run: str = ""
 
     @property
     def document(self) -> Document_co:

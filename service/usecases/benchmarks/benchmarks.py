@@ -32,7 +32,7 @@ from service.store.submissions import SentAttempt
 from service.usecases import access, events
 from service.usecases.benchmarks.settings import check_part_name, complete_settings, revision_warnings, time_warnings
 from service.usecases.boards.work import schedule_board_comparison
-from service.usecases.runs import TEXT_TYPE, Page, Shown, moment, page_of, queue_runs
+from service.usecases.runs import TEXT_TYPE, Page, Shown, moment, page_of, queue_runs, wait_for
 from service.usecases.scoring import config, gold, shares
 from treescore.core.params import Json, escape
 from treescore.core.wording import counted, did_you_mean
@@ -100,6 +100,16 @@ def level_of(context: Context, caller: Caller, slug: str) -> str:
     """Return the name of the feedback level at which the caller sees a benchmark now."""
     with context.store.read() as db:
         return Release.of(access.benchmark_of(db, slug, caller), caller, context.now()).level.name.lower()
+
+
+def wait_for_benchmark(
+    context: Context, caller: Caller, slug: str, seconds: float, etag: str | None = None
+) -> Shown[contract.Benchmark]:
+    """Show a benchmark once no revision of it is being checked, or it differs from `etag`, or the time is over."""
+    with context.store.read() as db:
+        access.benchmark_of(db, slug, caller)
+        newest = revisions.listing(db, slug, None, 1)
+    return wait_for(context, newest[0].id, lambda: view_benchmark(context, caller, slug), seconds, etag)
 
 
 def list_benchmarks(context: Context, caller: Caller, query: BenchmarksQuery) -> Page:
@@ -284,9 +294,7 @@ def parts_texts(
 
 def _view(db: Connection, context: Context, caller: Caller, benchmark: Benchmark) -> Shown[contract.Benchmark]:
     document = cast("contract.Benchmark", _benchmark_document(db, context, caller, benchmark))
-    pending = None if document["pending_revision"] is None else revisions.unfinished(db, benchmark.id)
-    run = "" if pending is None else pending.id
-    return Shown(document, final=document["pending_revision"] is None, state=document["state"], run=run)
+    return Shown(document, final=document["pending_revision"] is None, state=document["state"])
 
 
 def _benchmark_document(db: Connection, context: Context, caller: Caller, benchmark: Benchmark) -> dict[str, object]:

@@ -25,7 +25,7 @@ from service.usecases.benchmarks.benchmarks import REVISION_KIND, part_document,
 from service.usecases.benchmarks.settings import moves_shown, require_two_sides, revision_warnings
 from service.usecases.boards.viewing import released
 from service.usecases.events import record_event
-from service.usecases.runs import Page, Shown, moment
+from service.usecases.runs import Page, Shown, moment, wait_for
 from service.usecases.scoring.config import MEMBERS, check_scoring, counts_shown, scoring_config
 from service.usecases.scoring.gold import GOLD, items_name, names_of
 from treescore.core.params import Json, escape
@@ -96,8 +96,19 @@ def view_revision(context: Context, caller: Caller, slug: str, number: int) -> S
         benchmark = benchmark_of(db, slug, caller)
         revision = revision_of(db, caller, slug, number)
         document = _revision_document(db, context, caller, benchmark, revision)
-    shown, final = cast("contract.Revision", document), revision.state in revisions.FINAL_STATES
-    return Shown(shown, final=final, state=revision.state, run=revision.id)
+    return Shown(
+        cast("contract.Revision", document), final=revision.state in revisions.FINAL_STATES, state=revision.state
+    )
+
+
+def wait_for_revision(
+    context: Context, caller: Caller, slug: str, number: int, seconds: float, etag: str | None = None
+) -> Shown[contract.Revision]:
+    """Show a revision once it has settled, or differs from `etag`, or the time is over."""
+    with context.store.read() as db:
+        benchmark_of(db, slug, caller)
+        revision = revision_of(db, caller, slug, number)
+    return wait_for(context, revision.id, lambda: view_revision(context, caller, slug, number), seconds, etag)
 
 
 def list_revisions(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:

@@ -20,7 +20,7 @@ from service.policy.release import Release
 from service.store import benchmarks, boards, comparisons, packing, revisions, runs, submissions, texts
 from service.usecases import access, events
 from service.usecases.boards.work import board_changed, let_board_begin
-from service.usecases.runs import TEXT_TYPE, Page, Shown, add_run, page_of, queue_runs
+from service.usecases.runs import TEXT_TYPE, Page, Shown, add_run, page_of, queue_runs, wait_for
 from service.usecases.scoring.config import scoring_config
 from service.usecases.scoring.gold import OUTPUTS, named_texts
 from service.usecases.submissions import views
@@ -100,6 +100,15 @@ def view_submission(context: Context, caller: Caller, submission_id: str) -> Sho
     with context.store.read() as db:
         submission = access.submission_of(db, caller, submission_id)
         return views.view_of(db, context, caller, access.benchmark_of(db, submission.benchmark_id), submission)
+
+
+def wait_for_submission(
+    context: Context, caller: Caller, submission_id: str, seconds: float, etag: str | None = None
+) -> Shown[contract.Submission]:
+    """Show a submission once it is final, or differs from `etag`, or the time is over."""
+    with context.store.read() as db:
+        run_id = access.submission_of(db, caller, submission_id).run_id
+    return wait_for(context, run_id, lambda: view_submission(context, caller, submission_id), seconds, etag)
 
 
 def list_submissions(context: Context, caller: Caller, slug: str, query: SubmissionsQuery) -> Page:

@@ -285,8 +285,7 @@ def view_of(
         release = viewing.released(db, benchmark, release, revision)
     shown = gate.submission_view(release, document)
     final = submission.state not in runs.UNFINISHED or shown["state"] == gate.RECEIVED
-    state, run_id = str(shown["state"]), submission.run_id
-    return Shown(cast("contract.Submission", shown), final=final, state=state, run=run_id)
+    return Shown(cast("contract.Submission", shown), final=final, state=str(shown["state"]))
 
 
 def summary(submission: Submission, run: Run | None, heads: Mapping[str, str], release: Release) -> dict[str, object]:

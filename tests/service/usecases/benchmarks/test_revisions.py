@@ -21,9 +21,8 @@ from service.store.submissions import BoardEntry
 from service.store.tables import scores
 from service.usecases.access import IdempotencyKey
 from service.usecases.benchmarks import work as revision_work
-from service.usecases.benchmarks.revisions import create_revision, list_revisions, view_revision
+from service.usecases.benchmarks.revisions import create_revision, list_revisions, view_revision, wait_for_revision
 from service.usecases.boards.work import Side, rank_changes, rows_by_team
-from service.usecases.runs import wait_for
 from tests.fixtures.contexts import ORGANISER, work_of
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task, once
@@ -63,8 +62,7 @@ def test_everything_is_scored_again_then_the_board_switches(board, context):
         assert runs.get(db, stored.get(db, SLUG, 2).id).queue == BULK
     assert not view_revision(context, ORGANISER, SLUG, 2).final
     board.work()
-    view = view_revision(context, ORGANISER, SLUG, 2)
-    assert wait_for(context, view.run, lambda: view_revision(context, ORGANISER, SLUG, 2), 1, None).final
+    assert wait_for_revision(context, ORGANISER, SLUG, 2, 1).final
     after = shown(context, 2)
     assert (after["state"], after["active"], after["reason"]) == ("active", True, "a wrong head")
     assert shown(context, 1)["state"] == "superseded"

@@ -15,9 +15,8 @@ from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests,
 from service.policy.figures import rounded_p
 from service.queue import BULK, LIVE
 from service.store import runs
-from service.usecases.comparison_views import list_comparisons, view_comparison
+from service.usecases.comparison_views import list_comparisons, view_comparison, wait_for_comparison
 from service.usecases.comparisons import ask, comparison_items
-from service.usecases.runs import wait_for
 from service.usecases.submissions.results import submission_items, submission_slices
 from service.usecases.submissions.submissions import delete_submission
 from tests.fixtures.contexts import ORGANISER, give_up
@@ -266,7 +265,7 @@ def test_a_fault_of_the_service_is_asked_again(task, two, context):
     assert task.ask(lyon, submissions=[worse, better]) == name
     assert task.comparison(name, lyon)["state"] == "queued"
     task.settle()
-    assert wait_for(context, name, lambda: view_comparison(context, lyon, name), 1, None).state == "succeeded"
+    assert wait_for_comparison(context, lyon, name, 1).state == "succeeded"
 
 
 def test_sentences_where_two_differ_most(task, two):

@@ -19,7 +19,6 @@ from service.store.tables import scores
 from service.usecases.access import IdempotencyKey
 from service.usecases.benchmarks.benchmarks import create_benchmark
 from service.usecases.jobs import submit_job
-from service.usecases.runs import wait_for
 from service.usecases.submissions.submissions import (
     cancel_submission,
     delete_submission,
@@ -28,6 +27,7 @@ from service.usecases.submissions.submissions import (
     submission_output,
     submit,
     view_submission,
+    wait_for_submission,
 )
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER, SCORER, at, give_up, later, with_config
@@ -254,7 +254,7 @@ def test_a_waiting_submission_says_what_is_before_it(task, lyon, context):
     assert document["queue"]["eta_seconds"] >= 1
     assert not view_submission(context, lyon, document["id"]).final
     task.work()
-    view = wait_for(context, document["id"], lambda: view_submission(context, lyon, document["id"]), 5, None)
+    view = wait_for_submission(context, lyon, document["id"], 5)
     assert view.final
     assert orjson.loads(view.body)["queue"] is None
 
