@@ -13,7 +13,6 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
-from enum import StrEnum
 from functools import partial
 from http import HTTPStatus
 from math import ceil
@@ -412,13 +411,8 @@ log = logs.Log("webhooks")
 Send = Callable[[str, bytes, Mapping[str, str]], int]
 
 
-class DeliveryOutcome(StrEnum):
-    """How an attempt at a delivery ended: FAILED is tried again, DROPPED may not be sent any more."""
-
-    DELIVERED = "delivered"
-    FAILED = "failed"
-    GIVEN_UP = "given_up"
-    DROPPED = "dropped"
+FAILED, DROPPED = "failed", "dropped"
+"""How an attempt at a delivery may end, too: it is tried again, or it may not be sent any more."""
 
 
 class Postman:
@@ -500,7 +494,7 @@ def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
             message = None if caller is None else _message(db, context, caller, delivery)
         if message is None:
             _drop(context, delivery, end_webhook=caller is None)
-            _note(context, delivery, DeliveryOutcome.DROPPED, None)
+            _note(context, delivery, DROPPED, None)
             continue
         tried += 1
         status: int | None
@@ -510,7 +504,7 @@ def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
             status = None
         outcome = _settle(context, delivery, status)
         _note(context, delivery, outcome, status)
-        if outcome is not DeliveryOutcome.DELIVERED:
+        if outcome != DELIVERED:
             claimed = [each.id for each in batch[number:]]
             with context.store.write() as db:
                 events.postpone(db, delivery.webhook.id, claimed, context.now() + DELIVERY_PAUSES[0])
@@ -518,7 +512,7 @@ def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
     return tried
 
 
-def _note(context: Context, delivery: Delivery, outcome: DeliveryOutcome, status: int | None) -> None:
+def _note(context: Context, delivery: Delivery, outcome: str, status: int | None) -> None:
     """Count an attempt, and write its line: `run` is the id of what the event is about."""
     context.meters.count(monitoring.DELIVERIES, outcome)
     event = delivery.event
@@ -566,7 +560,7 @@ def _reader(db: Connection, context: Context, hook: Webhook) -> Caller | None:
     return Caller(row.id, frozenset(row.scopes.split()), row.team_id, row.benchmark_id)
 
 
-def _settle(context: Context, delivery: Delivery, status: int | None) -> DeliveryOutcome:
+def _settle(context: Context, delivery: Delivery, status: int | None) -> str:
     """Record how an attempt ended, and return it."""
     received = status is not None and HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
     now = context.now()
@@ -576,14 +570,14 @@ def _settle(context: Context, delivery: Delivery, status: int | None) -> Deliver
         if not received and status != HTTPStatus.GONE and attempts < DELIVERY_ATTEMPTS:
             next_at = now + DELIVERY_PAUSES[attempts - 1]
             events.note_attempt(db, delivery, status, now, state=WAITING, next_at=next_at)
-            return DeliveryOutcome.FAILED
+            return FAILED
         state = DELIVERED if received else GIVEN_UP
         events.note_attempt(db, delivery, status, now, state=state, next_at=None)
         # where others were received since, only this one is given up
         if status == HTTPStatus.GONE or (not received and failures >= DELIVERY_ATTEMPTS):
             _disable(db, context, delivery.webhook)
         events.trim_log(db, delivery.webhook.id, LOGGED)
-    return DeliveryOutcome.DELIVERED if received else DeliveryOutcome.GIVEN_UP
+    return state
 
 
 def _drop(context: Context, delivery: Delivery, *, end_webhook: bool) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from service import logs, queue, render
-from service.caller import Caller, new_id, new_job_key, token_hash
+from service.caller import Caller, new_id, new_secret, token_hash
 from service.context import Context
 from service.contract import jobs as contract
 from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable, refuse, unprocessable
@@ -81,7 +81,7 @@ def submit_job(
     packed = _texts(request, context.config.max_run_bytes)
     now = context.now()
     job_id = new_id(KIND, now)
-    key = new_job_key() if caller.anonymous else None
+    key = new_secret() if caller.anonymous else None
     try:
         with context.store.write() as db:
             earlier = claim_key(db, caller, idempotency_key, job_id, now)

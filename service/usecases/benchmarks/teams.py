@@ -12,7 +12,7 @@ from unicodedata import name as char_name
 import orjson
 from sqlalchemy import Connection
 
-from service.caller import Caller, new_id, new_invite, new_token, token_hash
+from service.caller import Caller, new_id, new_secret, new_token, token_hash
 from service.context import Context
 from service.contract import access, common
 from service.errors import LONGEST_SHOWN, Conflict, Forbidden, Gone, NotFound, invalid, refuse
@@ -181,7 +181,7 @@ def create_invite(context: Context, caller: Caller, slug: str, request: access.I
     now = context.now()
     if request.expires_at <= now:
         raise invalid("past-moment", "/expires_at", "This must be a time in the future.")
-    secret = new_invite()
+    secret = new_secret()
     expires_at = request.expires_at.astimezone(UTC)
     invite = benchmarks.Invite(new_id("inv", now), slug, token_hash(secret), now, expires_at, request.teams_at_most)
     with context.store.write() as db:
