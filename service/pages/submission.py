@@ -162,12 +162,8 @@ def show_submission_live(submission: str) -> Response:
     """Show state and scores again, if they differ from what the page shows."""
     caller = visitors.member(*READERS)
     view = submissions.view_submission(calls.context(), caller, submission)
-    return answers.fragment(
-        "submission_state.html",
-        view.etag,
-        final=view.final,
-        values=partial(_submission_values, caller, view, live=True),
-    )
+    shown = partial(_submission_values, caller, view, live=True)
+    return answers.fragment("submission_state.html", view.etag, final=view.final, values=shown)
 
 
 @blueprint.post("")

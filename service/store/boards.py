@@ -303,12 +303,7 @@ class SystemMember(NamedTuple):
 
 
 def system_members(
-    db: Connection,
-    benchmark_id: str,
-    revision: int,
-    values: Mapping[str, float | None],
-    *,
-    until: datetime | None = None,
+    db: Connection, benchmark_id: str, revision: int, values: Mapping[str, float | None], until: datetime | None = None
 ) -> list[SystemMember]:
     """List the submissions of systems with several of them, on the board or not, oldest first.
 

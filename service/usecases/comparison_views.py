@@ -28,7 +28,7 @@ from service.usecases.access import benchmark_of, storable, team_of
 from service.usecases.boards.compare import board_question
 from service.usecases.boards.ranking import BOARD_SETTINGS, Board, board_of, comparison_id, rows_of, tested_of
 from service.usecases.boards.viewing import released
-from service.usecases.runs import Page, Shown, moment, wait_for
+from service.usecases.runs import Page, Shown, moment, shown_members, wait_for
 from treescore.core.params import Json
 from treescore.errors import Problem, ScoringError
 from treescore.evaluation.benchmark import COMMAND
@@ -372,9 +372,7 @@ def _head(context: Context, comparison: Comparison, run: runs.Run | None) -> dic
     ended = None if run is None or run.finished_at is None else gate.whole_second(run.finished_at)
     days = context.config.retain_comparisons_days
     return {
-        "id": comparison.id,
-        "benchmark": comparison.benchmark_id,
-        "revision": comparison.revision,
+        **shown_members(comparison, "id", "benchmark_id", "revision"),
         "state": runs.SUCCEEDED if run is None else run.state,
         "created_at": moment(gate.whole_second(comparison.created_at)),
         "finished_at": moment(ended),

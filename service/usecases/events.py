@@ -266,17 +266,8 @@ def record_event_of(
     only: Webhook | None = None,
 ) -> list[str]:
     """Record an event of a resource that a team may have, as `record_event`."""
-    return record_event(
-        db,
-        context,
-        kind,
-        about.benchmark_id,
-        actor=actor,
-        team_id=about.team_id,
-        subject=about.id,
-        data=data,
-        only=only,
-    )
+    slug, team_id, subject = about.benchmark_id, about.team_id, about.id
+    return record_event(db, context, kind, slug, actor=actor, team_id=team_id, subject=subject, data=data, only=only)
 
 
 def _new_secret() -> str:

@@ -95,15 +95,8 @@ def problem_document(name: str) -> dict[str, object]:
 def _entry_document(name: str, entry: Entry) -> dict[str, object]:
     kind = {"kind": "type", "status": entry.status} if isinstance(entry, errors.ProblemType) else {"kind": "code"}
     example = {"example": entry.example} if entry.example else {}
-    return {
-        "name": name,
-        "uri": f"/problems/{name}",
-        **kind,
-        "title": entry.title,
-        "cause": entry.cause,
-        "fix": entry.fix,
-        **example,
-    }
+    words = {each: getattr(entry, each) for each in ("title", "cause", "fix")}
+    return {"name": name, "uri": f"/problems/{name}", **kind, **words, **example}
 
 
 _SHOWN = ("submission", "validation", "revision")

@@ -4,6 +4,7 @@ The operator works in the store also while the service is down.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection
@@ -29,13 +30,11 @@ def create_token(context: Context, caller: Caller, request: access.TokenRequest)
     now = context.now()
     if request.expires_at is not None and request.expires_at <= now:
         raise invalid("past-moment", "/expires_at", "This must be a time in the future.")
-    text, token_id = new_token(), new_id("tok", now)
     scopes = " ".join(sorted(set(request.scopes)))
     expires_at = None if request.expires_at is None else request.expires_at.astimezone(UTC)
-    token = tokens.Token(token_id, token_hash(text), scopes, request.name, now, expires_at=expires_at)
     with context.store.write() as db:
-        tokens.add(db, token)
-        record_event(db, context, "token.created", None, actor=caller.owner, subject=token_id)
+        like = tokens.Token("", "", scopes, request.name, now, expires_at=expires_at)
+        token, text = _add_token(db, context, like, caller)
     return {**token_document(token), "token": text}
 
 
@@ -88,7 +87,9 @@ def create_team_token(
     with context.store.write() as db:
         benchmark_of(db, slug)
         team_in(db, slug, team_id)
-        return _add_token(db, context, TEAM_SCOPES, name, slug, team_id, expires_at)
+        like = tokens.Token("", "", TEAM_SCOPES, name, context.now(), team_id, slug, expires_at)
+        made, secret = _add_token(db, context, like, OPERATOR)
+    return made.id, secret
 
 
 def rotate_as_operator(context: Context, token_id: str) -> tuple[str, str]:
@@ -103,20 +104,15 @@ def rotate_as_operator(context: Context, token_id: str) -> tuple[str, str]:
         if old is None or not tokens.revoke(db, token_id, now):
             raise NotFound(f"Unknown or revoked token {token_id}.")
         record_event(db, context, "token.revoked", old.benchmark_id, actor=OPERATOR.owner, subject=token_id)
-        return _add_token(db, context, old.scopes, old.name, old.benchmark_id, old.team_id, old.expires_at)
+        made, secret = _add_token(db, context, old, OPERATOR)
+    return made.id, secret
 
 
-def _add_token(
-    db: Connection,
-    context: Context,
-    scopes: str,
-    name: str | None,
-    slug: str | None,
-    team_id: str | None,
-    expires_at: datetime | None,
-) -> tuple[str, str]:
-    now = context.now()
-    secret, token_id = new_token(), new_id("tok", now)
-    tokens.add(db, tokens.Token(token_id, token_hash(secret), scopes, name, now, team_id, slug, expires_at))
-    record_event(db, context, "token.created", slug, actor=OPERATOR.owner, team_id=team_id, subject=token_id)
-    return token_id, secret
+def _add_token(db: Connection, context: Context, like: tokens.Token, maker: Caller) -> tuple[tokens.Token, str]:
+    """Store a token with the rights of another; return it and its text."""
+    text, token_id, now = new_token(), new_id("tok", context.now()), context.now()
+    made = replace(like, id=token_id, hash=token_hash(text), created_at=now, last_used_at=None)
+    tokens.add(db, made)
+    slug, team_id = made.benchmark_id, made.team_id
+    record_event(db, context, "token.created", slug, actor=maker.owner, team_id=team_id, subject=token_id)
+    return made, text

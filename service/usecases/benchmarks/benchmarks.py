@@ -32,7 +32,7 @@ from service.store.submissions import SentAttempt
 from service.usecases import access, events
 from service.usecases.benchmarks.settings import check_part_name, complete_settings, revision_warnings, time_warnings
 from service.usecases.boards.work import schedule_board_comparison
-from service.usecases.runs import TEXT_TYPE, Page, Shown, moment, page_of, queue_runs, wait_for
+from service.usecases.runs import TEXT_TYPE, Page, Shown, moment, page_of, queue_runs, shown_members, wait_for
 from service.usecases.scoring import config, gold, shares
 from treescore.core.params import Json, escape
 from treescore.core.wording import counted, did_you_mean
@@ -305,9 +305,7 @@ def _benchmark_document(db: Connection, context: Context, caller: Caller, benchm
         pending = None
     counts = config.counts_shown(benchmark, shown, release)
     return {
-        "id": benchmark.id,
-        "title": benchmark.title,
-        "series": benchmark.series,
+        **shown_members(benchmark, "id", "title", "series"),
         **shown.scoring,
         "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, shown.id)},
         "state": shown.state,
@@ -325,11 +323,8 @@ def _benchmark_document(db: Connection, context: Context, caller: Caller, benchm
 
 def part_document(part: Part, *, counts: bool) -> dict[str, object]:
     """Show a part; its size only with `counts`."""
-    return {
-        "sentences": part.sentences if counts else None,
-        "words": part.words if counts else None,
-        "gold": part.gold_key,
-    }
+    sizes = {name: getattr(part, name) if counts else None for name in ("sentences", "words")}
+    return {**sizes, "gold": part.gold_key}
 
 
 def _matches(if_match: str, etag: str) -> bool:

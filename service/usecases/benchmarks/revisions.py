@@ -25,7 +25,7 @@ from service.usecases.benchmarks.benchmarks import REVISION_KIND, part_document,
 from service.usecases.benchmarks.settings import moves_shown, require_two_sides, revision_warnings
 from service.usecases.boards.viewing import released
 from service.usecases.events import record_event
-from service.usecases.runs import Page, Shown, moment, wait_for
+from service.usecases.runs import Page, Shown, moment, shown_members, wait_for
 from service.usecases.scoring.config import MEMBERS, check_scoring, counts_shown, scoring_config
 from service.usecases.scoring.gold import GOLD, items_name, names_of
 from treescore.core.params import Json, escape
@@ -181,10 +181,7 @@ def _revision_document(
     run = runs.get(db, revision.id)
     counts = counts_shown(benchmark, revision, release)
     return {
-        "id": revision.id,
-        "benchmark": revision.benchmark_id,
-        "number": revision.number,
-        "state": revision.state,
+        **shown_members(revision, "id", "benchmark_id", "number", "state"),
         "active": revision.number == benchmark.active_revision,
         "dry_run": revision.dry_run,
         "reason": revision.reason if release.gold else None,
@@ -240,11 +237,8 @@ def difference(context: Context, caller: Caller, slug: str, number: int) -> Show
             "settings": _changed_settings(before, revision),
             "moved": moves_of(db, benchmark, revision, release),
         }
-    return Shown(
-        cast("contract.RevisionDifference", document),
-        final=revision.state in revisions.FINAL_STATES,
-        state=revision.state,
-    )
+    shown, final = cast("contract.RevisionDifference", document), revision.state in revisions.FINAL_STATES
+    return Shown(shown, final=final, state=revision.state)
 
 
 def _changed_parts(db: Connection, before: Revision, after: Revision, release: Release) -> list[dict[str, object]]:

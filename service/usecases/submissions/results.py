@@ -170,12 +170,8 @@ def submission_slices(
         raise NotFound(f"The part {results.part.name!r} of {submission_id} was not scored.")
     results.require_kept()
     groupings, rows = Views(context, caller).slices(results.output, results.metric, query.by)
-    head = {
-        "submission": submission_id,
-        "revision": results.revision.number,
-        "part": results.part.name,
-        "metric": results.entry.key,
-    }
+    head = {"submission": submission_id, "revision": results.revision.number}
+    head |= {"part": results.part.name, "metric": results.entry.key}
     level, metric = results.release.level, visibility_key(results.entry)
     # gold's own groupings are not among the names, so that they answer as unknown ones
     names = gate.groupings_view(level, metric, groupings)

@@ -297,16 +297,8 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> No
         attempt = submission.attempt + 1
         run_id = f"{submission.id}-{attempt}"
         add_run(db, context, caller, run_id, views.SUBMISSION_KIND, queue.LIVE, now)
-        submissions.change(
-            db,
-            submission_id,
-            run_id=run_id,
-            attempt=attempt,
-            utc_day=views.utc_day(now),
-            state=runs.QUEUED,
-            failure_kind=None,
-            finished_at=None,
-        )
+        begun = {"state": runs.QUEUED, "failure_kind": None, "finished_at": None}
+        submissions.change(db, submission_id, run_id=run_id, attempt=attempt, utc_day=views.utc_day(now), **begun)
         events.record_event_of(db, context, "submission.retried", submission, caller.owner, {"attempt": attempt})
     context.queue.put(run_id, queue.LIVE)
 

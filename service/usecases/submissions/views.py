@@ -24,7 +24,7 @@ from service.store.runs import Run
 from service.store.submissions import ANNOTATION, Submission
 from service.usecases.access import benchmark_of, team_of
 from service.usecases.boards import ranking, viewing
-from service.usecases.runs import Shown, moment
+from service.usecases.runs import Shown, moment, shown_members
 from treescore.core.params import Json
 
 
@@ -306,10 +306,7 @@ def summary(submission: Submission, run: Run | None, heads: Mapping[str, str], r
 def _document(submission: Submission, run: Run | None, heads: Mapping[str, str]) -> dict[str, object]:
     waits = submission.state in runs.UNFINISHED and run is not None
     return {
-        "id": submission.id,
-        "benchmark": submission.benchmark_id,
-        "team": submission.team_id,
-        "name": submission.name,
+        **shown_members(submission, "id", "benchmark_id", "team_id", "name"),
         "run_of": heads.get(submission.run_of or ""),
         "notes": submission.notes,
         "links": ranking.links_document(submission.links),
@@ -324,9 +321,7 @@ def _document(submission: Submission, run: Run | None, heads: Mapping[str, str])
             part: {name: value for name, value in output.items() if name != ANNOTATION}
             for part, output in submission.outputs.items()
         },
-        "chosen": submission.chosen,
-        "withdrawn_at": moment(submission.withdrawn_at),
-        "output_deleted_at": moment(submission.output_deleted_at),
+        **shown_members(submission, "chosen", "withdrawn_at", "output_deleted_at"),
     }
 
 

@@ -14,7 +14,7 @@ from service.policy.gate import Level
 from service.usecases.benchmarks.benchmarks import view_benchmark
 from service.usecases.boards.viewing import leaderboard
 from service.usecases.status import metrics_text
-from service.usecases.submissions import submissions
+from service.usecases.submissions import submissions, views
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import GOLD_TREE
 from tests.fixtures.tasks import ANYONE, BENCHMARK, OTHER_WORDS, RIGHT, SLUG, WRONG
@@ -91,7 +91,7 @@ def test_nobody_can_tell_at_level_none_how_a_submission_ended(task, context):
                 [{name: value for name, value in row.items() if name not in varying} for row in listed],
                 view.final,
                 retried.value.detail.replace(submission, "it"),
-                submissions.rate_limits(context, caller, SLUG),
+                views.rate_limits(context, caller, SLUG),
             )
         )
         assert set(shown["outputs"]["en"]) == {"digest", "bytes"}
