@@ -5,7 +5,7 @@ the last part of a problem's `type`, with its title and status. Codes are the se
 The words stand in problem_types.toml and problem_codes.toml. Knows no Flask.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -238,27 +238,19 @@ def error_document(problem: Problem, *, gold_visible: bool) -> dict[str, object]
     return {name: value for name, value in members.items() if value not in (None, "")}
 
 
-def failure_document(kind: str, problems: Sequence[Problem], total: int, *, gold_visible: bool) -> dict[str, object]:
-    """Return the `failure` of work that could not be scored; it quotes gold only if the caller may read gold."""
-    return _failure(kind, problems, total, [error_document(each, gold_visible=gold_visible) for each in problems])
+def failure_document(
+    kind: str, problems: Sequence[Problem], total: int, show: Callable[[Problem], dict[str, object]]
+) -> dict[str, object]:
+    """Return the `failure` of work that could not be scored, of the documents that `show` makes of its problems.
 
-
-def failure_record(kind: str, problems: Sequence[Problem], total: int) -> dict[str, object]:
-    """Return a failure as stored where gold is not the caller's own: each error has `gold_detail` beside `detail`.
-
-    Show it only through service.policy.gate.
+    What is made with `error_record` is stored, and shown only through service.policy.gate.
     """
-    return _failure(kind, problems, total, list(map(error_record, problems)))
+    detail = problems_counted(total) if len(problems) != 1 else problems[0].detail
+    shown = list(map(show, problems))
+    return {**problem_head(FAILURES[kind]), "kind": kind, "detail": detail, "errors": shown, "errors_total": total}
 
 
 def error_record(problem: Problem) -> dict[str, object]:
-    """Return a problem as `failure_record` stores it: with `gold_detail` beside `detail`."""
+    """Return a problem as it is stored where gold is not the caller's own: with `gold_detail` beside `detail`."""
     quoted = {"gold_detail": problem.gold_detail} if problem.gold_detail else {}
     return {**error_document(problem, gold_visible=False), **quoted}
-
-
-def _failure(
-    kind: str, problems: Sequence[Problem], total: int, errors: Sequence[dict[str, object]]
-) -> dict[str, object]:
-    detail = problems_counted(total) if len(problems) != 1 else problems[0].detail
-    return {**problem_head(FAILURES[kind]), "kind": kind, "detail": detail, "errors": errors, "errors_total": total}

@@ -53,12 +53,20 @@ def rows_of(
         sent: parts that the submission has an output of.
     """
     known, outputs = list(parts), set(sent)
-    rows = [_score_row(scores, columns, name, label, "") for name, label in figures.TOGETHER.items() if len(known) > 1]
+
+    def row(name: str, label: str, note: str = "") -> ScoreRow:
+        found = [_figure(scores["metrics"], column.address, name, alone=len(known) == 1) for column in columns]
+        bounds = found[0][1]
+        interval = "" if bounds is None else columns[0].figures.interval(bounds["low"], bounds["high"])
+        cells = [column.figures.value(value) for column, (value, _) in zip(columns, found, strict=True)]
+        return ScoreRow(label, name not in (MACRO, POOLED), cells, interval, note)
+
+    rows = [row(name, label) for name, label in figures.TOGETHER.items() if len(known) > 1]
     for part in known:
         state = scores["parts"].get(part)
         failed = state is not None and state["failure"] is not None
         note = "not sent" if part not in outputs else "could not be scored" if failed else ""
-        rows.append(_score_row(scores, columns, part, part, note, alone=len(known) == 1))
+        rows.append(row(part, part, note))
     return rows
 
 
@@ -97,22 +105,6 @@ def _addresses(metrics: Mapping[str, Any]) -> Iterable[str]:
         parts = [part["scores"] for part in (metric.get("parts") or {}).values() if part is not None]
         for group in (metric.get("scores"), metric.get("macro"), *parts):
             yield from (f"{key}.{name}" for name, _ in flat_values(group or {}))
-
-
-def _score_row(
-    scores: contract.SubmissionScores,
-    columns: Sequence[figures.NamedScore],
-    name: str,
-    label: str,
-    note: str,
-    *,
-    alone: bool = False,
-) -> ScoreRow:
-    found = [_figure(scores["metrics"], column.address, name, alone=alone) for column in columns]
-    bounds = found[0][1]
-    interval = "" if bounds is None else columns[0].figures.interval(bounds["low"], bounds["high"])
-    cells = [column.figures.value(value) for column, (value, _) in zip(columns, found, strict=True)]
-    return ScoreRow(label, name not in (MACRO, POOLED), cells, interval, note)
 
 
 def _figure(metrics: Mapping[str, Any], address: str, name: str, *, alone: bool) -> tuple[float | None, Any]:

@@ -7,7 +7,7 @@ import pytest
 
 from service.contract.leaderboards import LeaderboardQuery
 from service.contract.submissions import SubmissionChanges, SubmissionsQuery
-from service.errors import Conflict, Forbidden, failure_record
+from service.errors import Conflict, Forbidden, error_record, failure_document
 from service.policy import documents as items
 from service.policy import gate
 from service.policy.gate import Level
@@ -99,7 +99,7 @@ def test_nobody_can_tell_at_level_none_how_a_submission_ended(task, context):
 
 
 def test_which_limit_gold_and_output_reach_together_is_told_from_items_on():
-    records = [failure_record("limit", [Problem(code, f"{code} of 900 s", pointer="/x")], 1)
+    records = [failure_document("limit", [Problem(code, f"{code} of 900 s", pointer="/x")], 1, error_record)
                for code in ("job-timeout", "job-memory", "tree-distance-limit")]  # fmt: skip
     for level in Level:
         shown = [gate.failure_view(level, record) for record in records]
