@@ -95,13 +95,12 @@ def patch_benchmark(caller: Caller, benchmark: str) -> Response:
 
 @blueprint.delete("/<benchmark>")
 @asks(scopes=("organise",), also="scope kept conflict erases")
-def delete_benchmark(caller: Caller, benchmark: str) -> Response:
+def delete_benchmark(caller: Caller, benchmark: str) -> None:
     """Delete a benchmark that has no submissions.
 
     Its id stays reserved. Later requests for it answer 410.
     """
     benchmarks.delete_benchmark(calls.context(), caller, benchmark)
-    return answers.nothing()
 
 
 @blueprint.get("/<benchmark>/parts/<part>/input")
@@ -282,13 +281,12 @@ def list_teams(caller: Caller, query: PageQuery, benchmark: str) -> Response:
 
 @team_blueprint.delete("/<team>")
 @asks(scopes=("organise",), also="scope kept erases")
-def erase_team(caller: Caller, benchmark: str, team: str) -> Response:
+def erase_team(caller: Caller, benchmark: str, team: str) -> None:
     """Delete the name and the outputs of a team.
 
     Its tokens are revoked. Its scores stay on the leaderboard without a name.
     """
     teams.erase_team(calls.context(), caller, benchmark, team)
-    return answers.nothing()
 
 
 @team_blueprint.post("/<team>/token")
@@ -335,13 +333,12 @@ def list_invites(caller: Caller, query: PageQuery, benchmark: str) -> Response:
 
 @invite_blueprint.delete("/benchmarks/<benchmark>/invites/<invite>")
 @asks(scopes=("organise",), also="scope kept erases")
-def delete_invite(caller: Caller, benchmark: str, invite: str) -> Response:
+def delete_invite(caller: Caller, benchmark: str, invite: str) -> None:
     """Withdraw an invite.
 
     It lets no one join any more. The teams that were made with it stay.
     """
     teams.delete_invite(calls.context(), caller, benchmark, invite)
-    return answers.nothing()
 
 
 @invite_blueprint.post("/join")
@@ -396,13 +393,12 @@ def list_tokens(caller: Caller, query: PageQuery) -> Response:
 
 @token_blueprint.delete("/<token_id>")
 @asks(scopes=("organise",), also="scope found erases")
-def revoke_token(caller: Caller, token_id: str) -> Response:
+def revoke_token(caller: Caller, token_id: str) -> None:
     """Revoke a token.
 
     The token is invalid at once.
     """
     tokens.revoke_token(calls.context(), caller, token_id)
-    return answers.nothing()
 
 
 webhook_blueprint = Blueprint("webhooks", __name__, url_prefix="/v1/webhooks")
@@ -436,13 +432,12 @@ def list_webhooks(caller: Caller, query: PageQuery) -> Response:
 
 @webhook_blueprint.delete("/<webhook>")
 @asks(scopes=("submit",), also="scope found erases limited")
-def delete_webhook(caller: Caller, webhook: str) -> Response:
+def delete_webhook(caller: Caller, webhook: str) -> None:
     """Delete a webhook.
 
     No more events are sent to its address.
     """
     events.delete_webhook(calls.context(), caller, webhook)
-    return answers.nothing()
 
 
 @webhook_blueprint.post("/<webhook>/test")

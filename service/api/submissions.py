@@ -108,13 +108,12 @@ def patch_submission(caller: Caller, submission: str) -> Response:
 
 @blueprint.delete("/submissions/<submission>")
 @asks(scopes=("submit",), also="scope kept erases")
-def delete_submission(caller: Caller, submission: str) -> Response:
+def delete_submission(caller: Caller, submission: str) -> None:
     """Delete a submission with its outputs and scores.
 
     This returns no quota, also before the submission has started. After closing only organisers may delete.
     """
     submissions.delete_submission(calls.context(), caller, submission)
-    return answers.nothing()
 
 
 @blueprint.post("/submissions/<submission>/cancel")

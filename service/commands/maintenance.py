@@ -92,11 +92,6 @@ def show_document(document: Mapping[str, object], lines: Sequence[str], *, as_js
         click.echo(line)
 
 
-def size(number: int) -> str:
-    """Return a number of bytes for people."""
-    return f"{number / 2**20:,.1f} MiB"
-
-
 def owner(token: Token) -> str:
     """Return the team or the name of a token, for people."""
     if token.team_id is not None:
@@ -176,7 +171,7 @@ def backup(file: Path, data_dir: Path | None, *, as_json: bool) -> None:
     document |= {"files": sorted(made.manifest.files), "rows": rows}
     counted = ", ".join(f"{rows[name]} {name}" for name in SHOWN if name in rows)
     lines = [
-        f"Backed up to {made.file} ({size(made.size)}): {counted}.",
+        f"Backed up to {made.file} ({made.size / 2**20:,.1f} MiB): {counted}.",
         f"Digest {made.manifest.digest}; schema {made.manifest.schema}; begun {made.manifest.created_at}.",
         "It holds gold, outputs and keys: store it where only operators can read it.",
     ]
@@ -343,7 +338,7 @@ def list_tokens(data_dir: Path | None, *, only_valid: bool, as_json: bool) -> No
     with _store(data_dir) as context:
         now = context.now()
         rows = [each for each in token_work.list_every_token(context) if not only_valid or _state(each, now) == "valid"]
-    documents = [_document(each, now) for each in rows]
+    documents = [{**token_work.token_document(each), "state": _state(each, now)} for each in rows]
     lines = [f"{each.id}  {_state(each, now):<8} {each.scopes:<12} {owner(each)}" for each in rows]
     show_document({"tokens": documents}, lines or ["The store has no tokens."], as_json=as_json)
 
@@ -434,10 +429,6 @@ def _state(row: Token, now: datetime) -> str:
     if row.revoked_at is not None:
         return "revoked"
     return "expired" if row.expires_at is not None and row.expires_at <= now else "valid"
-
-
-def _document(row: Token, now: datetime) -> dict[str, object]:
-    return {**token_work.token_document(row), "state": _state(row, now)}
 
 
 @click.command()
