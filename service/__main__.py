@@ -11,20 +11,15 @@ from treescore.cli.exits import WritingGroup
 from treescore.cli.main import COMMANDS
 
 MODULES: Mapping[str, str] = {
-    "serve": "service.commands.serve",
-    "api": "service.commands.processes",
-    "worker": "service.commands.processes",
-    "views": "service.commands.processes",
-    "sweeper": "service.commands.processes",
-    "migrate": "service.commands.maintenance",
-    "demo": "service.commands.demo",
-    "backup": "service.commands.maintenance",
-    "restore": "service.commands.maintenance",
-    "check": "service.commands.maintenance",
-    "purge": "service.commands.maintenance",
-    "token": "service.commands.maintenance",
-    "teams": "service.commands.maintenance",
-    "doctor": "service.commands.maintenance",
+    command: f"service.commands.{module}"
+    for module, commands in (
+        ("serve", "serve"),
+        ("processes", "api worker views sweeper"),
+        ("maintenance", "migrate"),
+        ("demo", "demo"),
+        ("maintenance", "backup restore check purge token teams doctor"),
+    )
+    for command in commands.split()
 }
 """Module of each command."""
 

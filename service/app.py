@@ -3,14 +3,11 @@
 from functools import partial
 from types import TracebackType
 
-from flask import Flask, Request, Response, current_app, request
+from flask import Blueprint, Flask, Request, Response, current_app, request
 from sqlalchemy.exc import DBAPIError
 from werkzeug.exceptions import HTTPException, InternalServerError, RequestEntityTooLarge
 
-from service.api import answers, benchmarks, boards, calls, jobs, status, submissions
-from service.api.answers import CODED, CodedBodies
-from service.api.calls import client_address
-from service.api.middleware import EXTENSION, Around, Doors, Load, forwarded, note_of
+from service.api import answers, benchmarks, boards, calls, jobs, middleware, status, submissions
 from service.config import Config
 from service.context import Context, open_context
 from service.errors import ServiceError, Unavailable
@@ -21,23 +18,13 @@ from service.queue import REDIS_ERRORS
 from service.store.database import Fault, fault_of
 from treescore.core.registry import load_all
 
-BLUEPRINTS = (
-    jobs.blueprint,
-    benchmarks.blueprint,
-    benchmarks.revision_blueprint,
-    benchmarks.team_blueprint,
-    benchmarks.invite_blueprint,
-    submissions.blueprint,
-    boards.blueprint,
-    boards.matrix_blueprint,
-    boards.comparison_blueprint,
-    benchmarks.webhook_blueprint,
-    benchmarks.event_blueprint,
-    benchmarks.token_blueprint,
-    status.scorer_blueprint,
-    status.contract_blueprint,
-    status.health_blueprint,
-)
+BLUEPRINTS = [
+    each
+    for module in (jobs, benchmarks, submissions, boards, status)
+    for each in vars(module).values()
+    if isinstance(each, Blueprint)
+]
+"""Those of the API."""
 
 _ILL = {Fault.FULL: "full", Fault.DAMAGED: "damaged", Fault.READ_ONLY: "read-only"}
 
@@ -77,17 +64,17 @@ def create_app(config: Config, context: Context | None = None) -> Flask:
     app.config["PROPAGATE_EXCEPTIONS"] = False
     app.config["MAX_FORM_PARTS"] = config.max_form_fields
     opened = app.extensions["treescore"] = context if context is not None else open_context(config)
-    load = app.extensions[EXTENSION] = Load(config)
+    load = app.extensions[middleware.EXTENSION] = middleware.Load(config)
     for blueprint in (*BLUEPRINTS, *PAGES):
         app.register_blueprint(blueprint)
-    doors = Doors(config)
+    doors = middleware.Doors(config)
     app.before_request(partial(_begin, doors))
     app.after_request(calls.defer_polls)
     app.after_request(as_page)
     app.teardown_request(calls.end_wait)
-    app.extensions[CODED] = CodedBodies()
-    around = Around(app.wsgi_app, client_address, opened.meters, load)
-    app.wsgi_app = forwarded(around, config)  # type: ignore[assignment,method-assign]
+    app.extensions[answers.CODED] = answers.CodedBodies()
+    around = middleware.Around(app.wsgi_app, calls.client_address, opened.meters, load)
+    app.wsgi_app = middleware.forwarded(around, config)  # type: ignore[assignment,method-assign]
     app.register_error_handler(ServiceError, answers.of_service_error)
     app.register_error_handler(HTTPException, answers.of_http_error)
     app.register_error_handler(InternalServerError, lambda _fault: answers.of_fault())
@@ -114,6 +101,6 @@ def _store_failed(error: DBAPIError) -> Response:
     return answers.of_service_error(Unavailable(detail, slug=f"store-{ill}"))
 
 
-def _begin(doors: Doors) -> None:
-    note_of(request.environ).route = None if request.url_rule is None else request.url_rule.rule
+def _begin(doors: middleware.Doors) -> None:
+    middleware.note_of(request.environ).route = None if request.url_rule is None else request.url_rule.rule
     doors.check(request.environ)

@@ -28,13 +28,8 @@ def new_token() -> str:
     return TOKEN_PREFIX + secrets.token_urlsafe(32)
 
 
-def new_job_key() -> str:
-    """Make a new key of an anonymous job."""
-    return secrets.token_urlsafe(32)
-
-
-def new_invite() -> str:
-    """Make the secret of a new invite, which is part of an address."""
+def new_secret() -> str:
+    """Make a new key of an anonymous job, or the secret of an invite, which is part of an address."""
     return secrets.token_urlsafe(32)
 
 

@@ -5,7 +5,7 @@ the last part of a problem's `type`, with its title and status. Codes are the se
 The words stand in problem_types.toml and problem_codes.toml. Knows no Flask.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -87,15 +87,10 @@ class ServiceError(Exception):
     ) -> None:
         super().__init__(detail)
         self.detail = detail
-        self.type_slug = slug if slug is not None else self.slug
+        self.type_slug = self.slug if slug is None else slug
         self.problems = tuple(problems)
         self.total = len(self.problems) if total is None else total
         self.headers = dict(headers or {})
-
-    @property
-    def type_title(self) -> str:
-        """The title of the problem's type."""
-        return TYPES[self.type_slug].title
 
 
 class BadRequest(ServiceError):
@@ -227,51 +222,35 @@ def refuse(problems: ProblemList) -> None:
         raise unprocessable(problems)
 
 
+def problem_head(slug: str) -> dict[str, object]:
+    """Return the members of a problem document that follow from its type."""
+    return {"type": f"/problems/{slug}", "title": TYPES[slug].title, "status": TYPES[slug].status}
+
+
+ERROR_PLACE = ("code", "pointer", "part", "sentence", "sent_id", "line", "column")
+"""Members of an error before its detail."""
+
+
 def error_document(problem: Problem, *, gold_visible: bool) -> dict[str, object]:
     """Return one member of `errors[]`; it quotes gold only if the caller may read gold."""
     detail = problem.gold_detail if gold_visible and problem.gold_detail else problem.detail
-    members = {
-        "code": problem.code,
-        "pointer": problem.pointer,
-        "part": problem.part,
-        "sentence": problem.sentence,
-        "sent_id": problem.sent_id,
-        "line": problem.line,
-        "column": problem.column,
-        "detail": detail,
-    }
+    members = {**{name: getattr(problem, name) for name in ERROR_PLACE}, "detail": detail}
     return {name: value for name, value in members.items() if value not in (None, "")}
 
 
-def failure_document(kind: str, problems: Sequence[Problem], total: int, *, gold_visible: bool) -> dict[str, object]:
-    """Return the `failure` of work that could not be scored; it quotes gold only if the caller may read gold."""
-    return _failure(kind, problems, total, [error_document(each, gold_visible=gold_visible) for each in problems])
+def failure_document(
+    kind: str, problems: Sequence[Problem], total: int, show: Callable[[Problem], dict[str, object]]
+) -> dict[str, object]:
+    """Return the `failure` of work that could not be scored, of the documents that `show` makes of its problems.
 
-
-def failure_record(kind: str, problems: Sequence[Problem], total: int) -> dict[str, object]:
-    """Return a failure as stored where gold is not the caller's own: each error has `gold_detail` beside `detail`.
-
-    Show it only through service.policy.gate.
+    What is made with `error_record` is stored, and shown only through service.policy.gate.
     """
-    return _failure(kind, problems, total, list(map(error_record, problems)))
+    detail = problems_counted(total) if len(problems) != 1 else problems[0].detail
+    shown = list(map(show, problems))
+    return {**problem_head(FAILURES[kind]), "kind": kind, "detail": detail, "errors": shown, "errors_total": total}
 
 
 def error_record(problem: Problem) -> dict[str, object]:
-    """Return a problem as `failure_record` stores it: with `gold_detail` beside `detail`."""
+    """Return a problem as it is stored where gold is not the caller's own: with `gold_detail` beside `detail`."""
     quoted = {"gold_detail": problem.gold_detail} if problem.gold_detail else {}
     return {**error_document(problem, gold_visible=False), **quoted}
-
-
-def _failure(
-    kind: str, problems: Sequence[Problem], total: int, errors: Sequence[dict[str, object]]
-) -> dict[str, object]:
-    slug = FAILURES[kind]
-    return {
-        "type": f"/problems/{slug}",
-        "title": TYPES[slug].title,
-        "status": TYPES[slug].status,
-        "kind": kind,
-        "detail": problems_counted(total) if len(problems) != 1 else problems[0].detail,
-        "errors": errors,
-        "errors_total": total,
-    }

@@ -21,7 +21,7 @@ from gunicorn import util  # type: ignore[import-untyped]
 from ulid import ULID
 
 from service.config import listening_at, load_config, public_path
-from service.errors import TYPES, type_of_status
+from service.errors import problem_head, type_of_status
 from service.logs import HANDLER, Log, configure_logs, fault
 from service.process import UMASK, private_umask
 
@@ -150,15 +150,9 @@ def worker_exit(_server: object, worker: Any) -> None:
 
 def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None:
     """Answer with a problem document if gunicorn cannot pass a request on (line too long, unknown HTTP version)."""
-    slug = type_of_status(status_int)
-    document = {
-        "type": public_path(_config.public_url) + f"/problems/{slug}",
-        "title": TYPES[slug].title,
-        "status": status_int,
-        "detail": mesg or reason,
-        "instance": f"urn:request:req_{ULID()}",
-    }
-    body = orjson.dumps(document)
+    document = {**problem_head(type_of_status(status_int)), "status": status_int, "detail": mesg or reason}
+    document["type"] = f"{public_path(_config.public_url)}{document['type']}"
+    body = orjson.dumps({**document, "instance": f"urn:request:req_{ULID()}"})
     head = (
         f"HTTP/1.1 {status_int} {HTTPStatus(status_int).phrase}\r\n"
         "Connection: close\r\n"

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import partialmethod
 from types import MappingProxyType, TracebackType
 from typing import TextIO
 
@@ -34,24 +35,14 @@ class Log:
     def __init__(self, part: str) -> None:
         self._logger = logging.getLogger(f"treescore.{part}")
 
-    def debug(self, event: str, **fields: object) -> None:
-        """Log what is looked for only when something is wrong."""
-        self._log(logging.DEBUG, event, fields)
-
-    def info(self, event: str, **fields: object) -> None:
-        """Log what is as it should be."""
-        self._log(logging.INFO, event, fields)
-
-    def warning(self, event: str, **fields: object) -> None:
-        """Log what an operator should know of."""
-        self._log(logging.WARNING, event, fields)
-
-    def error(self, event: str, **fields: object) -> None:
-        """Log a fault."""
-        self._log(logging.ERROR, event, fields)
-
-    def _log(self, level: int, event: str, fields: Mapping[str, object]) -> None:
+    def log(self, level: int, event: str, **fields: object) -> None:
+        """Log an event at a level of `logging`."""
         self._logger.log(level, event, extra={"fields": fields})
+
+    debug = partialmethod(log, logging.DEBUG)  # what is looked for only when something is wrong
+    info = partialmethod(log, logging.INFO)  # what is as it should be
+    warning = partialmethod(log, logging.WARNING)  # what an operator should know of
+    error = partialmethod(log, logging.ERROR)  # a fault
 
 
 _log = Log("process")

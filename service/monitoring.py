@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-from service.config import ConfigError
-from service.logs import REQUEST_ID, RUN_ID, bind, bound
+from service import config, logs
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -57,7 +56,7 @@ def configure_traces(endpoint: str, process: str) -> None:
         from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415
     except ImportError as error:
-        raise ConfigError(
+        raise config.ConfigError(
             "TREESCORE_OTLP_ENDPOINT is set, but the packages of OpenTelemetry are not installed. Install "
             "opentelemetry-sdk and opentelemetry-exporter-otlp-proto-http, or unset it."
         ) from error
@@ -124,10 +123,10 @@ class Origin(NamedTuple):
 
 def note_stored(run_id: str) -> Origin:
     """Return the origin of a run that is being stored. In a request, its line in the log has the run's id."""
-    known = bound()
-    if RUN_ID not in known:
-        bind(run=run_id)
-    return Origin(known.get(REQUEST_ID), traceparent())
+    known = logs.bound()
+    if logs.RUN_ID not in known:
+        logs.bind(run=run_id)
+    return Origin(known.get(logs.REQUEST_ID), traceparent())
 
 
 _SEPARATOR = "\x1f"
@@ -233,11 +232,12 @@ class Meters:
 
 
 class Summed(Collector):
-    """The families as Prometheus reads them, of the fields of the hash. Fields of another version are left out."""
+    """Families as Prometheus reads them, of the fields of the hash. Fields of another version are left out."""
 
-    def __init__(self, fields: Mapping[str, float]) -> None:
+    def __init__(self, fields: Mapping[str, float], families: Sequence[Family] = FAMILIES) -> None:
+        self._families = families
         self._series: dict[str, dict[tuple[str, ...], dict[str, float]]] = {
-            family.name: {labels: {} for labels in ALWAYS.get(family, ())} for family in FAMILIES
+            family.name: {labels: {} for labels in ALWAYS.get(family, ())} for family in families
         }
         for field, number in fields.items():
             name, *labels, part = field.split(_SEPARATOR)
@@ -245,26 +245,16 @@ class Summed(Collector):
 
     def collect(self) -> Iterator[CounterMetricFamily | HistogramMetricFamily]:
         """Yield all families."""
-        for family in FAMILIES:
-            series = self._series[family.name].items()
-            known = [(labels, parts) for labels, parts in series if len(labels) == len(family.labels)]
-            yield _histogram(family, known) if family.bounds else _counter(family, known)
-
-
-_Known = Sequence[tuple[tuple[str, ...], Mapping[str, float]]]
-
-
-def _counter(family: Family, known: _Known) -> CounterMetricFamily:
-    shown = CounterMetricFamily(family.name, family.help, labels=family.labels)
-    for labels, parts in known:
-        shown.add_metric(labels, parts.get(_TOTAL, 0))
-    return shown
-
-
-def _histogram(family: Family, known: _Known) -> HistogramMetricFamily:
-    shown = HistogramMetricFamily(family.name, family.help, labels=family.labels)
-    names = [*map(str, family.bounds), _INFINITE]
-    for labels, parts in known:
-        heights = accumulate(parts.get(name, 0) for name in names)
-        shown.add_metric(labels, list(zip(names, heights, strict=True)), parts.get(_SUM, 0))
-    return shown
+        for family in self._families:
+            kind = HistogramMetricFamily if family.bounds else CounterMetricFamily
+            shown = kind(family.name, family.help, labels=family.labels)
+            names = [*map(str, family.bounds), _INFINITE]
+            for labels, parts in self._series[family.name].items():
+                if len(labels) != len(family.labels):
+                    continue
+                if isinstance(shown, CounterMetricFamily):
+                    shown.add_metric(labels, parts.get(_TOTAL, 0))
+                else:
+                    heights = accumulate(parts.get(name, 0) for name in names)
+                    shown.add_metric(labels, list(zip(names, heights, strict=True)), parts.get(_SUM, 0))
+            yield shown

@@ -10,9 +10,9 @@ page holds more parts than columns.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache, reduce
+from functools import lru_cache, partial, reduce
 from itertools import groupby
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 import orjson
 
@@ -20,9 +20,8 @@ import treescore.metrics  # noqa: F401 - importing the package fills the registr
 from service.contract import leaderboards
 from service.contract.leaderboards import Leaderboard
 from treescore.core import registry, wording
-from treescore.render import crosstable, forms, heat_maps
+from treescore.render import crosstable, drawing, forms, heat_maps
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
-from treescore.render.drawing import Drawing, interval_words, ranks_words, value_words
 from treescore.render.drawing import stepped as figures_stepped
 from treescore.render.table import CSV, LATEX, TABLE_FORMS, TSV, Column, Table, separated
 
@@ -304,7 +303,7 @@ def board_picture(document: Leaderboard) -> bytes:
         title=wording.one_line(document["title"]), above=[_subtitle(document)], columns=PICTURE_COLUMNS,
         lines=list(_lines(document, figures)), scale=scale, dots_after=_DOTS_AFTER, below=_below(document),
     )  # fmt: skip
-    return dot_table(Drawing("board", board_headline(document), _described(document, figures)), table).encode()
+    return dot_table(drawing.Drawing("board", board_headline(document), _described(document, figures)), table).encode()
 
 
 def board_scale(document: Leaderboard, figures: wording.Figures, size: float = _AXIS) -> Scale:
@@ -356,11 +355,11 @@ def _cells(document: Leaderboard, row: leaderboards.LeaderboardRow, cells: Mappi
     scored, _, total = (row["covered"] or "").partition("/")
     return (
         "" if row["rank"] is None else cells["rank"],
-        ranks_words(None if ranks is None else (ranks[0], ranks[1])),
+        drawing.ranks_words(None if ranks is None else (ranks[0], ranks[1])),
         cells["team"],
         cells["submission"],
-        value_words(row["score"], figures),
-        interval_words(*crosstable.bounds(row["ci95"]), figures),
+        drawing.value_words(row["score"], figures),
+        drawing.interval_words(*crosstable.bounds(row["ci95"]), figures),
         wording.p_words(row["p_next"]),
         f"{scored} of {total}" if scored != total else "",
         _lacking_parts(row, len(document["parts"])),
@@ -390,8 +389,8 @@ def _below(document: Leaderboard) -> list[str]:
 def _described(document: Leaderboard, figures: wording.Figures) -> str:
     """Return the ranking and the notes for people who cannot see the picture."""
     listed = [
-        f"{cells.label} {value_words(row['score'], figures)}"
-        + (f" ({interval_words(*crosstable.bounds(row['ci95']), figures)})" if row["ci95"] else "")
+        f"{cells.label} {drawing.value_words(row['score'], figures)}"
+        + (f" ({drawing.interval_words(*crosstable.bounds(row['ci95']), figures)})" if row["ci95"] else "")
         for row, cells in zip(document["rows"], board_rows(document), strict=True)
         if row["score"] is not None
     ]
@@ -457,42 +456,38 @@ def _board_table(document: Leaderboard, form: str) -> Table:
     )
 
 
-Shown = TypeVar("Shown")
+def _rendered(
+    flat: Callable[[Any], Iterable[Sequence[object]]],
+    table: Callable[[Any, str], Table],
+    picture: Callable[[Any], bytes],
+    document: Mapping[str, Any],
+    form: str,
+) -> forms.Rendered:
+    """Render a document in one of SHEET_FORMATS; equal documents give equal bytes.
 
-
-@dataclass(frozen=True, slots=True)
-class Forms(Generic[Shown]):
-    """The forms of a document for people and programs.
-
-    Attributes:
+    Args:
         flat: gives the header and the rows of CSV and TSV.
         table: gives what a form for people shows.
         picture: draws it.
+        document: what is rendered.
+        form: name of the format.
+
+    Raises:
+        KeyError: the format is unknown.
     """
-
-    flat: Callable[[Shown], Iterable[Sequence[object]]]
-    table: Callable[[Shown, str], Table]
-    picture: Callable[[Shown], bytes]
-
-    def render(self, document: Shown, form: str) -> forms.Rendered:
-        """Render a document in one of SHEET_FORMATS; equal documents give equal bytes.
-
-        Raises:
-            KeyError: the format is unknown.
-        """
-        media_type = leaderboards.SHEET_FORMATS[form]
-        if form == "json":
-            content = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
-        elif form == "svg":
-            content = self.picture(document)
-        elif form in (CSV, TSV):
-            content = separated(self.flat(document), form)
-        else:
-            content = TABLE_FORMS[form](self.table(document, form)).encode()
-        return forms.Rendered(content, media_type)
+    media_type = leaderboards.SHEET_FORMATS[form]
+    if form == "json":
+        content = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+    elif form == "svg":
+        content = picture(document)
+    elif form in (CSV, TSV):
+        content = separated(flat(document), form)
+    else:
+        content = TABLE_FORMS[form](table(document, form)).encode()
+    return forms.Rendered(content, media_type)
 
 
-render_leaderboard = Forms(_flat_board_rows, _board_table, board_picture).render
+render_leaderboard = partial(_rendered, _flat_board_rows, _board_table, board_picture)
 
 MATRIX_COLUMNS = (
     *("rank", "role", "team", "team_name", "submission", "name"),
@@ -539,4 +534,4 @@ def _matrix_system(row: leaderboards.MatrixRow) -> str:
     return named if row["team"] or row["role"] == "baseline" else row["submission"]
 
 
-render_matrix = Forms(_flat_matrix_rows, _matrix_table, _matrix_picture).render
+render_matrix = partial(_rendered, _flat_matrix_rows, _matrix_table, _matrix_picture)

@@ -18,9 +18,8 @@ from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import parse_etags
 
+from service import context, errors
 from service.api.middleware import IN_JSON, note_of, placed
-from service.context import LruCache
-from service.errors import SOON, TYPES, ServiceError, error_document, type_of_status
 from service.store.packing import pack
 from service.usecases.runs import JSON_TYPE, Page, Shown
 
@@ -104,7 +103,7 @@ class CodedBodies:
     """Bodies in codings other than they are stored in, by validator."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._bodies = LruCache[bytes](most_bytes, len)
+        self._bodies = context.LruCache[bytes](most_bytes, len)
 
     def choose(self, view: Shown[object], codings: tuple[str, ...]) -> str:
         """Return the coding to send a view in, the best that is worth it. What only refuses gets the plain body."""
@@ -173,7 +172,7 @@ def conditional(view: Shown[object], wait: int | None = None, kind: Kind = Kind.
     if wait is not None:
         headers["Preference-Applied"] = f"wait={wait}"
     if not view.final:
-        headers.extend(SOON)
+        headers.extend(errors.SOON)
     weak = "W/" if view.weak else ""
     known = known_tag(asked.known, asked.codings, view.etag)
     if known is not None:
@@ -274,23 +273,17 @@ class ProblemResponse(Response):
     problem: Mapping[str, object]
 
 
-def problem_of(error: ServiceError, **more: object) -> dict[str, object]:
+def problem_of(error: errors.ServiceError, **more: object) -> dict[str, object]:
     """Return the problem document of an error, with more members."""
-    document: dict[str, object] = {
-        "type": f"/problems/{error.type_slug}",
-        "title": error.type_title,
-        "status": error.status,
-        "detail": error.detail,
-        **more,
-    }
+    document = {**errors.problem_head(error.type_slug), "status": error.status, "detail": error.detail, **more}
     if error.problems:
         # the caller sent the text that the errors quote; errors in stored gold are no ServiceError
-        document["errors"] = [error_document(problem, gold_visible=False) for problem in error.problems]
+        document["errors"] = [errors.error_document(problem, gold_visible=False) for problem in error.problems]
         document["errors_total"] = error.total
     return document
 
 
-def of_service_error(error: ServiceError, **more: object) -> ProblemResponse:
+def of_service_error(error: errors.ServiceError, **more: object) -> ProblemResponse:
     """Return the answer to a ServiceError, with more members of its document."""
     return _problem(problem_of(error, **more), error.headers)
 
@@ -298,20 +291,15 @@ def of_service_error(error: ServiceError, **more: object) -> ProblemResponse:
 def of_http_error(error: HTTPException) -> ProblemResponse:
     """Return the answer to an error of the framework: address, method, request line."""
     status = error.code or 500
-    slug = type_of_status(status)
+    slug = errors.type_of_status(status)
     headers = {name: value for name, value in error.get_headers() if name.lower() in ("allow", "location")}
-    document = {
-        "type": f"/problems/{slug}",
-        "title": TYPES[slug].title,
-        "status": status,
-        "detail": _DETAILS.get(status, TYPES[slug].fix),
-    }
-    return _problem(document, headers)
+    detail = _DETAILS.get(status, errors.TYPES[slug].fix)
+    return _problem({**errors.problem_head(slug), "status": status, "detail": detail}, headers)
 
 
 def of_fault() -> ProblemResponse:
     """Return the answer to an internal error, which tells nothing of its cause."""
-    return of_service_error(ServiceError(_FAULT))
+    return of_service_error(errors.ServiceError(_FAULT))
 
 
 def _problem(document: Mapping[str, object], headers: Mapping[str, str]) -> ProblemResponse:

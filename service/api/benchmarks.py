@@ -7,26 +7,12 @@ trail, change feed and replay in one list.
 from flask import Blueprint, Request, Response, request
 
 from service.api import answers, bodies, calls, forms
-from service.api.answers import plain_tags
-from service.api.bodies import JSON
 from service.api.calls import Body, answer, asks, publishes
 from service.caller import Caller
 from service.config import Config
-from service.contract import access
+from service.contract import access, derive
 from service.contract import benchmarks as contract
-from service.contract.access import (
-    Delivery,
-    Event,
-    EventsQuery,
-    NewToken,
-    NewWebhook,
-    Token,
-    TokenRequest,
-    Webhook,
-    WebhookRequest,
-)
 from service.contract.common import PageQuery, TextsByName
-from service.contract.derive import Page
 from service.errors import NotFound
 from service.requests import Query
 from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
@@ -70,7 +56,7 @@ def create_benchmark(caller: Caller) -> Response:
 
 
 @blueprint.get("")
-@asks(answer("A page of benchmarks.", Page[contract.Benchmark]), also="page")
+@asks(answer("A page of benchmarks.", derive.Page[contract.Benchmark]), also="page")
 def list_benchmarks(caller: Caller, query: contract.BenchmarksQuery) -> Response:
     """List the benchmarks, by id.
 
@@ -103,19 +89,18 @@ def patch_benchmark(caller: Caller, benchmark: str) -> Response:
     Members of `quota`, `leaderboard` and `about` are merged. Gold, format and metrics change with a new revision.
     """
     changes = calls.body(contract.BenchmarkChanges)
-    if_match = plain_tags(request.headers.get("If-Match"))
+    if_match = answers.plain_tags(request.headers.get("If-Match"))
     return answers.plain(benchmarks.patch_benchmark(calls.context(), caller, benchmark, changes, if_match))
 
 
 @blueprint.delete("/<benchmark>")
 @asks(scopes=("organise",), also="scope kept conflict erases")
-def delete_benchmark(caller: Caller, benchmark: str) -> Response:
+def delete_benchmark(caller: Caller, benchmark: str) -> None:
     """Delete a benchmark that has no submissions.
 
     Its id stays reserved. Later requests for it answer 410.
     """
     benchmarks.delete_benchmark(calls.context(), caller, benchmark)
-    return answers.nothing()
 
 
 @blueprint.get("/<benchmark>/parts/<part>/input")
@@ -141,7 +126,7 @@ def get_analytics(caller: Caller, query: contract.AnalyticsQuery, benchmark: str
 
 @blueprint.get("/<benchmark>/fitting")
 @asks(
-    answer("A page of teams.", Page[contract.TeamFitting]),
+    answer("A page of teams.", derive.Page[contract.TeamFitting]),
     scopes=("organise",),
     also="scope kept page conflict invalid",
 )
@@ -188,7 +173,7 @@ def create_revision(caller: Caller, benchmark: str) -> Response:
 
 
 @revision_blueprint.get("")
-@asks(answer("A page of revisions.", Page[contract.Revision]), also="kept page invalid")
+@asks(answer("A page of revisions.", derive.Page[contract.Revision]), also="kept page invalid")
 def list_revisions(caller: Caller, query: PageQuery, benchmark: str) -> Response:
     """List the revisions of a benchmark, newest first.
 
@@ -279,13 +264,13 @@ def create_team(caller: Caller, benchmark: str) -> Response:
         team = teams.create_team(context, caller, benchmark, asked)
         return answers.secret(team, f"{here}/{team['id']}")
     made = teams.create_teams(context, caller, benchmark, asked)
-    if request.accept_mimetypes.best_match([JSON, CSV]) == CSV:
+    if request.accept_mimetypes.best_match([bodies.JSON, CSV]) == CSV:
         return answers.secret_text(tokens_csv(made), MEDIA_TYPE, here)
     return answers.secret({"teams": made}, here)
 
 
 @team_blueprint.get("")
-@asks(answer("A page of teams.", Page[access.Team]), scopes=("organise",), also="scope kept page")
+@asks(answer("A page of teams.", derive.Page[access.Team]), scopes=("organise",), also="scope kept page")
 def list_teams(caller: Caller, query: PageQuery, benchmark: str) -> Response:
     """List the teams of a benchmark, by id.
 
@@ -296,13 +281,12 @@ def list_teams(caller: Caller, query: PageQuery, benchmark: str) -> Response:
 
 @team_blueprint.delete("/<team>")
 @asks(scopes=("organise",), also="scope kept erases")
-def erase_team(caller: Caller, benchmark: str, team: str) -> Response:
+def erase_team(caller: Caller, benchmark: str, team: str) -> None:
     """Delete the name and the outputs of a team.
 
     Its tokens are revoked. Its scores stay on the leaderboard without a name.
     """
     teams.erase_team(calls.context(), caller, benchmark, team)
-    return answers.nothing()
 
 
 @team_blueprint.post("/<team>/token")
@@ -338,7 +322,7 @@ def create_invite(caller: Caller, benchmark: str) -> Response:
 
 
 @invite_blueprint.get("/benchmarks/<benchmark>/invites")
-@asks(answer("A page of invites.", Page[access.Invite]), scopes=("organise",), also="scope kept page")
+@asks(answer("A page of invites.", derive.Page[access.Invite]), scopes=("organise",), also="scope kept page")
 def list_invites(caller: Caller, query: PageQuery, benchmark: str) -> Response:
     """List the invites of a benchmark, newest first.
 
@@ -349,13 +333,12 @@ def list_invites(caller: Caller, query: PageQuery, benchmark: str) -> Response:
 
 @invite_blueprint.delete("/benchmarks/<benchmark>/invites/<invite>")
 @asks(scopes=("organise",), also="scope kept erases")
-def delete_invite(caller: Caller, benchmark: str, invite: str) -> Response:
+def delete_invite(caller: Caller, benchmark: str, invite: str) -> None:
     """Withdraw an invite.
 
     It lets no one join any more. The teams that were made with it stay.
     """
     teams.delete_invite(calls.context(), caller, benchmark, invite)
-    return answers.nothing()
 
 
 @invite_blueprint.post("/join")
@@ -384,22 +367,22 @@ token_blueprint = Blueprint("tokens", __name__, url_prefix="/v1/tokens")
 
 @token_blueprint.post("")
 @asks(
-    answer("The token.", NewToken, status=201),
+    answer("The token.", access.NewToken, status=201),
     scopes=("organise",),
     also="scope makes",
-    body=Body(json=TokenRequest, examples={"dashboard": "DashboardToken"}),
+    body=Body(json=access.TokenRequest, examples={"dashboard": "DashboardToken"}),
 )
 def create_token(caller: Caller) -> Response:
     """Create a token.
 
     The secret of the token is shown only in this answer; the service keeps a hash.
     """
-    token = tokens.create_token(calls.context(), caller, calls.body(TokenRequest))
+    token = tokens.create_token(calls.context(), caller, calls.body(access.TokenRequest))
     return answers.secret(token, f"/v1/tokens/{token['id']}")
 
 
 @token_blueprint.get("")
-@asks(answer("A page of tokens.", Page[Token]), scopes=("organise",), also="scope page")
+@asks(answer("A page of tokens.", derive.Page[access.Token]), scopes=("organise",), also="scope page")
 def list_tokens(caller: Caller, query: PageQuery) -> Response:
     """List all tokens, newest first.
 
@@ -410,13 +393,12 @@ def list_tokens(caller: Caller, query: PageQuery) -> Response:
 
 @token_blueprint.delete("/<token_id>")
 @asks(scopes=("organise",), also="scope found erases")
-def revoke_token(caller: Caller, token_id: str) -> Response:
+def revoke_token(caller: Caller, token_id: str) -> None:
     """Revoke a token.
 
     The token is invalid at once.
     """
     tokens.revoke_token(calls.context(), caller, token_id)
-    return answers.nothing()
 
 
 webhook_blueprint = Blueprint("webhooks", __name__, url_prefix="/v1/webhooks")
@@ -424,22 +406,22 @@ webhook_blueprint = Blueprint("webhooks", __name__, url_prefix="/v1/webhooks")
 
 @webhook_blueprint.post("")
 @asks(
-    answer("The webhook and its secret.", NewWebhook, status=201),
+    answer("The webhook and its secret.", access.NewWebhook, status=201),
     scopes=("submit",),
     also="scope kept makes conflict limited",
-    body=Body(json=WebhookRequest, examples={"scored": "WebhookRequest"}),
+    body=Body(json=access.WebhookRequest, examples={"scored": "WebhookRequest"}),
 )
 def create_webhook(caller: Caller) -> Response:
     """Create a webhook.
 
     Events are sent as Standard Webhooks: thin, signed, at least once. The secret is shown only in this answer.
     """
-    webhook = events.create_webhook(calls.context(), caller, calls.body(WebhookRequest))
+    webhook = events.create_webhook(calls.context(), caller, calls.body(access.WebhookRequest))
     return answers.secret(webhook, f"/v1/webhooks/{webhook['id']}")
 
 
 @webhook_blueprint.get("")
-@asks(answer("A page of webhooks.", Page[Webhook]), scopes=("submit",), also="scope page")
+@asks(answer("A page of webhooks.", derive.Page[access.Webhook]), scopes=("submit",), also="scope page")
 def list_webhooks(caller: Caller, query: PageQuery) -> Response:
     """List your webhooks, newest first.
 
@@ -450,17 +432,16 @@ def list_webhooks(caller: Caller, query: PageQuery) -> Response:
 
 @webhook_blueprint.delete("/<webhook>")
 @asks(scopes=("submit",), also="scope found erases limited")
-def delete_webhook(caller: Caller, webhook: str) -> Response:
+def delete_webhook(caller: Caller, webhook: str) -> None:
     """Delete a webhook.
 
     No more events are sent to its address.
     """
     events.delete_webhook(calls.context(), caller, webhook)
-    return answers.nothing()
 
 
 @webhook_blueprint.post("/<webhook>/test")
-@asks(answer("The delivery of the test.", Delivery, status=202), scopes=("submit",), also="scope found conflict")
+@asks(answer("The delivery of the test.", access.Delivery, status=202), scopes=("submit",), also="scope found conflict")
 def test_webhook(caller: Caller, webhook: str) -> Response:
     """Send a test to a webhook.
 
@@ -472,7 +453,7 @@ def test_webhook(caller: Caller, webhook: str) -> Response:
 
 @webhook_blueprint.post("/<webhook>/rotate")
 @asks(
-    answer("The webhook and its new secret.", NewWebhook, status=201),
+    answer("The webhook and its new secret.", access.NewWebhook, status=201),
     scopes=("submit",),
     also="scope found makes limited",
 )
@@ -486,7 +467,7 @@ def rotate_webhook(caller: Caller, webhook: str) -> Response:
 
 
 @webhook_blueprint.get("/<webhook>/deliveries")
-@asks(answer("A page of deliveries.", Page[Delivery]), scopes=("submit",), also="scope found page")
+@asks(answer("A page of deliveries.", derive.Page[access.Delivery]), scopes=("submit",), also="scope found page")
 def list_deliveries(caller: Caller, query: PageQuery, webhook: str) -> Response:
     """List the deliveries of a webhook, newest first.
 
@@ -496,7 +477,7 @@ def list_deliveries(caller: Caller, query: PageQuery, webhook: str) -> Response:
 
 
 @webhook_blueprint.post("/<webhook>/deliveries/<delivery>/replay")
-@asks(answer("The new delivery.", Delivery, status=202), scopes=("submit",), also="scope found conflict")
+@asks(answer("The new delivery.", access.Delivery, status=202), scopes=("submit",), also="scope found conflict")
 def replay_delivery(caller: Caller, webhook: str, delivery: str) -> Response:
     """Deliver an event again.
 
@@ -510,8 +491,8 @@ event_blueprint = Blueprint("events", __name__, url_prefix="/v1/events")
 
 
 @event_blueprint.get("")
-@asks(answer("A page of events.", Page[Event]), scopes=("submit", "read"), also="scope found page")
-def list_events(caller: Caller, query: EventsQuery) -> Response:
+@asks(answer("A page of events.", derive.Page[access.Event]), scopes=("submit", "read"), also="scope found page")
+def list_events(caller: Caller, query: access.EventsQuery) -> Response:
     """List events, oldest first.
 
     Audit trail and change feed. Continue with `after`, the id of the last event that you have.

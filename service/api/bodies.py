@@ -150,15 +150,12 @@ def alone(request: Request, places: Semaphore, config: Config, limit: int) -> It
 @contextmanager
 def _heard(request: Request, seconds: int) -> Iterator[None]:
     """Let the sender of a body be silent for so many seconds at most."""
-    sock = request.environ.get("gunicorn.socket")
-    if sock is None:
-        yield
-        return
-    sock.settimeout(seconds)
+    set_timeout = getattr(request.environ.get("gunicorn.socket"), "settimeout", lambda _seconds: None)
+    set_timeout(seconds)
     try:
         yield
     finally:
-        sock.settimeout(None)
+        set_timeout(None)
 
 
 def _receive(request: Request, file: SpooledTemporaryFile[bytes], limit: int) -> None:

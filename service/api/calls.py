@@ -18,7 +18,7 @@ from flask import Request as FlaskRequest
 from flask import Response, current_app, g, request
 
 from service.api import answers, bodies, forms
-from service.api.answers import Kind, known_tag
+from service.api.answers import Kind, known_tag, nothing
 from service.api.middleware import EXTENSION, Load, note_of
 from service.caller import Caller
 from service.config import Config, is_loopback
@@ -435,8 +435,10 @@ OPERATIONS: dict[Callable[..., Response], Operation] = {}
 
 def asks(
     *answers: Answer, scopes: Sequence[str] = (), anyone: bool = False, also: str = "", body: Body | None = None
-) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
+) -> Callable[[Callable[..., Response | None]], Callable[..., Response]]:
     """Hand the caller to a function, and the `query` that it takes; of one that takes none any parameter is refused.
+
+    What returns None is answered 204.
 
     Args:
         answers: those of success.
@@ -446,14 +448,15 @@ def asks(
         body: that the function reads.
     """
 
-    def decorate(view: Callable[..., Response]) -> Callable[..., Response]:
+    def decorate(view: Callable[..., Response | None]) -> Callable[..., Response]:
         kind: type[Query] | None = get_type_hints(view).get("query")
 
         @wraps(view)
         def asked(**path: str) -> Response:
             known = caller(*scopes)
             given = load_query(kind or Query, request.args.to_dict(flat=False))
-            return view(known, **path) if kind is None else view(known, given, **path)
+            made = view(known, **path) if kind is None else view(known, given, **path)
+            return nothing() if made is None else made
 
         OPERATIONS[asked] = Operation(kind, answers, also.split(), body, scopes, anyone or not scopes)
         return asked

@@ -20,7 +20,6 @@ from flask import Request
 from multipart import MultipartError, MultipartSegment, ParserLimitReached, PushMultipartParser
 
 from service.api import bodies
-from service.api.bodies import Body, unpacked
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, problems_counted, unprocessable
 from service.store.packing import PackedText, packed_text
@@ -173,7 +172,7 @@ def _texts_of(part: FormPart, config: Config, left: int) -> list[tuple[str, Rece
     suffix, pointer = suffix_of(part.filename), f"/{escape(part.name)}"
     if coding := FILE_CODINGS.get(suffix):
         try:
-            return [(part.name, received(part.name, unpacked(part.data, coding, config, left)))]
+            return [(part.name, received(part.name, bodies.unpacked(part.data, coding, config, left)))]
         except BadRequest as error:
             detail = f"{part.filename!r} is not whole {coding} data.{actually(part.data, coding)}"
             detail += " Pack it again, or rename it."
@@ -212,7 +211,7 @@ def read_fields(request: Request, config: Config, label: Label) -> tuple[list[Fo
     boundary = request.mimetype_params.get("boundary", "")
     if not boundary:
         raise BadRequest("The Content-Type has no boundary.", slug="malformed-body")
-    body = Body(request, config, config.max_upload_bytes)
+    body = bodies.Body(request, config, config.max_upload_bytes)
     try:
         parts = _parsed(body, boundary, config.max_body_bytes, label)
     except ParserLimitReached as error:

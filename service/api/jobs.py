@@ -79,13 +79,12 @@ def get_job(caller: Caller, job_id: str) -> Response:
 
 @blueprint.delete("/<job_id>")
 @asks(scopes=("score",), anyone=True, also="scope kept erases owned")
-def delete_job(caller: Caller, job_id: str) -> Response:
+def delete_job(caller: Caller, job_id: str) -> None:
     """Delete a job with its texts and results.
 
     A running job is stopped first. Later requests for the job answer 410.
     """
     jobs.delete_job(calls.context(), caller, job_id, calls.job_key())
-    return answers.nothing()
 
 
 @blueprint.post("/<job_id>/cancel")

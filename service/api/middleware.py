@@ -29,12 +29,10 @@ from urllib.parse import urlsplit
 
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from service import logs
+from service import context, logs
 from service.caller import Caller
 from service.config import Config, Host, answered_hosts, answers_for, origin_of, parse_host, path_of, public_path
-from service.context import waits_of
 from service.errors import BadRequest, Forbidden, Misdirected, NotFound
-from service.logs import Log
 from service.monitoring import REQUESTS, Meters, span
 
 PROBES = ("/livez", "/readyz")
@@ -98,7 +96,7 @@ UNKNOWN = "none"
 UNSHARED = "private, no-cache"
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,128}", re.ASCII)
 
-log = Log("api")
+log = logs.Log("api")
 
 
 @dataclass(slots=True)
@@ -296,7 +294,7 @@ class Load:
 
     def __init__(self, config: Config) -> None:
         self.threads = config.threads
-        self.waits = waits_of(config)
+        self.waits = context.waits_of(config)
         self.large_bodies = threading.BoundedSemaphore(max(1, config.threads // READING_SHARE))
         self._lock = threading.Lock()
         self._busy = 0

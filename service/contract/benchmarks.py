@@ -10,10 +10,8 @@ from marshmallow import ValidationError
 from typing_extensions import TypedDict
 
 from service import requests
-from service.contract import common, fields
-from service.contract.derive import Named, Null, Says, checked_by, closed, inline, schema_class, schema_of
+from service.contract import common, derive, fields, jobs
 from service.contract.fields import Changes, Checked, Fault, Mapped, OneOf, Shape, component, length, whole, wrong_type
-from service.contract.jobs import PartItems
 from service.requests import MISSING, Missing, Query, Request
 from treescore.core.params import Json
 
@@ -47,7 +45,7 @@ class PartField(Checked):
         """An object with gold."""
         if not isinstance(value, dict):
             raise wrong_type("an object with gold")
-        return schema_of(PartGold).load(value)
+        return derive.schema_of(PartGold).load(value)
 
 
 class PartNames(Checked):
@@ -86,14 +84,14 @@ class PartGold(Request):
     """The gold of one part; by multipart its text is a file."""
 
     gold: common.Text
-    items: PartItems | None = None
+    items: jobs.PartItems | None = None
 
 
 Part: TypeAlias = Annotated[PartGold, PartField]
 Errors: TypeAlias = Annotated[
     str,
     OneOf(requests.ERRORS),
-    Says(
+    derive.Says(
         description="What becomes of sentences without a usable output: `zero` charges their full weight in every "
         "score, `exclude` leaves them out as far as the metrics do, and rows that lack sentences rank last. The "
         "parameter `errors` of a metric decides for that metric."
@@ -116,7 +114,7 @@ class Quota(Request):
     comparisons_per_day: Limit | Missing | None = MISSING
 
 
-@closed
+@derive.closed
 class SplitSettings(TypedDict):
     """How the test set is split.
 
@@ -165,7 +163,7 @@ class LeaderboardSettings(Request):
     accept_one_sided: bool | Missing = MISSING
 
 
-@closed
+@derive.closed
 class Link(TypedDict):
     """A page elsewhere.
 
@@ -174,10 +172,10 @@ class Link(TypedDict):
     """
 
     label: common.Name
-    url: Annotated[str, fields.Address]
+    url: common.Address
 
 
-AboutText: TypeAlias = Annotated[str, fields.AboutText]
+AboutText: TypeAlias = Annotated[str, fields.lines(requests.MAX_ABOUT)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +208,7 @@ class BenchmarkChecks(Changes[Any]):
     further = " To change gold, format or metrics, make a new revision."
 
 
-@checked_by(BenchmarkChecks)
+@derive.checked_by(BenchmarkChecks)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkChanges(Request):
     """The members of a benchmark that cannot change a score.
@@ -272,8 +270,8 @@ class RevisionRequest(Request):
         dry_run: Whether to compute the rank changes without activating the revision.
     """
 
-    reason: Annotated[str, fields.Notes] | Null = None
-    public_reason: Annotated[str, fields.Notes] | Null = None
+    reason: common.Notes | derive.Null = None
+    public_reason: common.Notes | derive.Null = None
     format: common.Format | None = None
     transforms: common.Transforms | None = None
     metrics: common.Metrics | None = None
@@ -306,11 +304,11 @@ class AnalyticsQuery(Query):
 
 
 RevisionState: TypeAlias = Annotated[
-    str, OneOf(("checking", "rescoring", "active", "superseded", "failed", "ready")), Named("RevisionState")
+    str, OneOf(("checking", "rescoring", "active", "superseded", "failed", "ready")), derive.Named("RevisionState")
 ]
 
 
-@inline
+@derive.inline
 class PartSize(TypedDict):
     """Size and digest of one part.
 
@@ -324,7 +322,7 @@ class PartSize(TypedDict):
 
 
 PartSizes: TypeAlias = Annotated[
-    Mapping[str, PartSize], Named("PartSizes", "Parts by name. Sizes are null if you may not see them.")
+    Mapping[str, PartSize], derive.Named("PartSizes", "Parts by name. Sizes are null if you may not see them.")
 ]
 
 
@@ -341,7 +339,7 @@ class RankChange(TypedDict):
     difference: float | None
 
 
-@inline
+@derive.inline
 class ShownRevision(TypedDict):
     """The revision shown here: the active one, or the first before any is active."""
 
@@ -378,14 +376,14 @@ class Benchmark(TypedDict):
     pending_revision: int | None
     opens_at: common.Moment | None
     closes_at: common.Moment | None
-    quota: Annotated[Mapping[str, int | None], partial(fields.Nested, schema_class(Quota))]
+    quota: Annotated[Mapping[str, int | None], partial(fields.Nested, derive.schema_class(Quota))]
     feedback: common.Feedback
     feedback_after_closing: common.Feedback | None
     rounding: Annotated[float, fields.Step] | None
     publish_input: bool | Annotated[str, OneOf(("words", "text"))]
     tracks: Mapping[str, Sequence[str]]
-    leaderboard: Annotated[Mapping[str, Json], partial(fields.Nested, schema_class(LeaderboardSettings))]
-    about: Annotated[Mapping[str, Json], partial(fields.Nested, schema_class(About))]
+    leaderboard: Annotated[Mapping[str, Json], partial(fields.Nested, derive.schema_class(LeaderboardSettings))]
+    about: Annotated[Mapping[str, Json], partial(fields.Nested, derive.schema_class(About))]
     created_at: common.Moment
     updated_at: common.Moment
     failure: common.Failure | None
@@ -424,7 +422,7 @@ class Revision(TypedDict):
     warnings: Sequence[common.Warning]
 
 
-@inline
+@derive.inline
 class ChangedPart(TypedDict):
     """A part that a revision adds, removes or changes.
 
@@ -439,12 +437,12 @@ class ChangedPart(TypedDict):
     sentences_changed: int | None
 
 
-_Entry: TypeAlias = Annotated[Mapping[str, object], Says(description="A format, a transform or a metric.")]
+_Entry: TypeAlias = Annotated[Mapping[str, object], derive.Says(description="A format, a transform or a metric.")]
 Asked: TypeAlias = str | _Entry | Sequence[str | _Entry]
 """A member of the scoring, as the request of a revision takes it."""
 
 
-@inline
+@derive.inline
 class ChangedSetting(TypedDict):
     """A member of the scoring that differs.
 
@@ -492,7 +490,7 @@ class Spread(TypedDict):
     p90: float | None
 
 
-@inline
+@derive.inline
 class AnalyticsDay(TypedDict):
     """The submissions of one UTC day."""
 
@@ -505,7 +503,7 @@ class AnalyticsDay(TypedDict):
     validations: int
 
 
-@inline
+@derive.inline
 class AnalyticsAttempts(TypedDict):
     """How often was submitted.
 
@@ -519,7 +517,7 @@ class AnalyticsAttempts(TypedDict):
     validations: int
 
 
-@inline
+@derive.inline
 class AnalyticsFailure(TypedDict):
     """One reason of failed attempts.
 
@@ -533,7 +531,7 @@ class AnalyticsFailure(TypedDict):
     attempts: int
 
 
-@inline
+@derive.inline
 class AnalyticsQueue(TypedDict):
     """What waits and runs now."""
 
@@ -563,7 +561,7 @@ class Analytics(TypedDict):
     queue: AnalyticsQueue
 
 
-@inline
+@derive.inline
 class Jump(TypedDict):
     """The first submission whose main score came suddenly near to its best value.
 
@@ -579,7 +577,7 @@ class Jump(TypedDict):
     before: float | None
 
 
-@inline
+@derive.inline
 class ClimbingStep(TypedDict):
     """A near-duplicate with a better main score.
 
@@ -593,7 +591,7 @@ class ClimbingStep(TypedDict):
     gain: float
 
 
-@inline
+@derive.inline
 class EqualOutputs(TypedDict):
     """Outputs that another team sent too."""
 
@@ -604,7 +602,7 @@ class EqualOutputs(TypedDict):
     parts: Sequence[str]
 
 
-@inline
+@derive.inline
 class BestOfPublic(TypedDict):
     """The submission with the best score over the public share."""
 
@@ -614,7 +612,7 @@ class BestOfPublic(TypedDict):
     difference: float
 
 
-@inline
+@derive.inline
 class ShareDifference(TypedDict):
     """Main scores over the public share less those over the private one; null where the test set is not split.
 

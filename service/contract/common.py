@@ -11,7 +11,18 @@ from service.contract import fields
 from service.contract.derive import OVERLAPPING, Named, Says, closed, inline, more, schema_of
 from service.contract.fields import OneOf, length, pattern, whole
 from service.policy.gate import LEVELS
-from service.requests import DEFAULT_LIMIT, ORDERS, PICKS, ROLES, SCOPES, SHARES, STATES, WRONG_KINDS, Query
+from service.requests import (
+    DEFAULT_LIMIT,
+    MAX_ADDRESS,
+    ORDERS,
+    PICKS,
+    ROLES,
+    SCOPES,
+    SHARES,
+    STATES,
+    WRONG_KINDS,
+    Query,
+)
 from service.store.packing import PackedText
 from treescore.core.params import Json
 from treescore.evaluation.spec import SIDES
@@ -23,8 +34,10 @@ MAX_TRANSFORMS = 50
 MAX_PAGE = 1000
 MOST = 2**31 - 1
 
-Name: TypeAlias = Annotated[str, fields.Name, Named("Name", "Printable characters, not only spaces.")]
-Slug: TypeAlias = Annotated[str, fields.Slug, Named("Slug", "An id of 1 to 60 letters, digits, `_`, `-` and `.`.")]
+Address: TypeAlias = Annotated[str, fields.ADDRESS, Says(pattern=f"^{fields.ADDRESS_FORM}$", maxLength=MAX_ADDRESS)]
+Notes: TypeAlias = Annotated[str, fields.NOTES]
+Name: TypeAlias = Annotated[str, fields.NAME, Named("Name", "Printable characters, not only spaces.")]
+Slug: TypeAlias = Annotated[str, fields.SLUG, Named("Slug", "An id of 1 to 60 letters, digits, `_`, `-` and `.`.")]
 Feedback: TypeAlias = Annotated[
     str, OneOf(tuple(LEVELS)), Named("Feedback", "What teams see. Each level includes the previous one.")
 ]

@@ -13,15 +13,13 @@ from datetime import datetime
 from functools import partial
 from itertools import islice
 from math import inf
-from typing import Any, ClassVar, Generic, Self, TypedDict, TypeVar, Unpack
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from marshmallow import INCLUDE, RAISE, Schema, ValidationError, fields, post_load, validate
 
-from service.errors import LONGEST_SHOWN, Unprocessable, problems_counted
-from service.requests import MAX_ABOUT, MAX_ADDRESS, MAX_NOTES
+from service import errors, requests
 from service.store.packing import PackedText, packed_text
-from treescore.core.params import escape
-from treescore.core.wording import MAX_NAME, NAME_RULE, did_you_mean, is_name
+from treescore.core import params, wording
 from treescore.errors import Problem, ProblemList
 from treescore.shapes import BY_NAME, ITEMS, Entries
 
@@ -150,8 +148,8 @@ def load(schema: Strict[Loaded], value: object, cap: int) -> Loaded:
         problems = ProblemList(cap)
         problems.extend(islice(_problems(error.messages, ""), cap))
         problems.total += max(0, _count(error.messages) - cap)
-        raise Unprocessable(
-            problems_counted(problems.total), problems=problems.problems, total=problems.total
+        raise errors.Unprocessable(
+            errors.problems_counted(problems.total), problems=problems.problems, total=problems.total
         ) from error
     return loaded
 
@@ -170,13 +168,13 @@ def _problems(messages: object, pointer: str, name: str = "") -> Iterator[Proble
             if key == "_schema":
                 yield from _problems(below, pointer, name)
             else:
-                yield from _problems(below, f"{pointer}/{escape(str(key))}", str(key))
+                yield from _problems(below, f"{pointer}/{params.escape(str(key))}", str(key))
     elif isinstance(messages, list):
         for message in messages:
             yield from _problems(message, pointer, name)
     else:
         fault = messages if isinstance(messages, Fault) else Fault("bad-value", str(messages))
-        suggestion = did_you_mean(name if fault.given is None else fault.given, fault.known)
+        suggestion = wording.did_you_mean(name if fault.given is None else fault.given, fault.known)
         yield Problem(code=fault.code, pointer=pointer, detail=f"{fault}{suggestion}")
 
 
@@ -252,7 +250,7 @@ class OneOf(validate.OneOf):
         """
         if value in self.choices:
             return value
-        shown = str(value)[:LONGEST_SHOWN]
+        shown = str(value)[: errors.LONGEST_SHOWN]
         detail = f"Unknown value {shown!r}. Use one of: {self.choices_text}."
         raise ValidationError([Fault("bad-value", detail, self.choices, shown)])
 
@@ -281,13 +279,6 @@ ID_FORM = "An id has 1 to 60 letters, digits, `_`, `-` and `.`, and begins with 
 MAX_MARGIN = 1_000_000
 """Largest margin: above any difference of scores, also of those without a range (crossing brackets)."""
 Shape = Mapping[str, object]
-
-
-class FieldOptions(TypedDict, total=False):
-    """The options that the fields of requests have."""
-
-    required: bool
-    allow_none: bool
 
 
 class Checked(fields.Field[object]):
@@ -321,47 +312,28 @@ def component(name: str) -> dict[str, object]:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-class CheckedText(Checked):
-    """A field whose string one function checks."""
+class Fits(validate.Length):
+    """A check of the characters and the length of a string."""
 
-    def check(self, value: object) -> object:
-        """A string of that form."""
-        if not isinstance(value, str):
-            raise wrong_type("a string")
-        return self.check_text(value)
+    def __init__(self, fits: Callable[[str], bool], fault: Fault, least: int | None, most: int) -> None:
+        super().__init__(least, most, error=fault)
+        self.fits = fits
 
-    def check_text(self, value: str) -> object:
-        """Return the string if it is valid.
+    def __call__(self, value: Any) -> Any:
+        """Return the string if it fits.
 
         Raises:
-            ValidationError: it is not.
+            ValidationError: it does not.
         """
-        raise NotImplementedError
-
-
-class Name(CheckedText):
-    """A name that people read: no control characters, not empty, of bounded length."""
-
-    shape: ClassVar[Shape] = {"type": "string", "minLength": 1, "maxLength": MAX_NAME}
-
-    def check_text(self, value: str) -> object:
-        """A string that can be printed in one line."""
-        if not is_name(value):
-            raise ValidationError([Fault("bad-name", NAME_RULE)])
+        if not self.fits(value):
+            raise ValidationError([self.error])
         return value
 
 
-class Slug(CheckedText):
-    """An id that is part of a URL."""
-
-    pattern = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", re.ASCII)
-    shape: ClassVar[Shape] = {"type": "string", "pattern": f"^{pattern.pattern}$"}
-
-    def check_text(self, value: str) -> object:
-        """Letters, digits, `_`, `-` and `.`."""
-        if not self.pattern.fullmatch(value):
-            raise ValidationError([Fault("bad-id", ID_FORM)])
-        return value
+NAME = Fits(wording.is_name, Fault("bad-name", wording.NAME_RULE), 1, wording.MAX_NAME)
+"""A name that people read: no control characters, not empty, of bounded length."""
+SLUG = pattern(r"\A[A-Za-z0-9][A-Za-z0-9_.-]{0,59}\Z", "bad-id", ID_FORM)
+"""An id that is part of a URL."""
 
 
 class Flag(Checked):
@@ -379,7 +351,7 @@ class Flag(Checked):
 class Whole(Checked):
     """A whole number within bounds."""
 
-    def __init__(self, least: int, most: int, code: str, **options: Unpack[FieldOptions]) -> None:
+    def __init__(self, least: int, most: int, code: str, **options: Any) -> None:
         super().__init__(**options)
         self.least, self.most, self.code = least, most, code
 
@@ -452,7 +424,7 @@ class Mapped(Checked):
     expected: ClassVar[str] = "an object"
     named: ClassVar[bool] = False
 
-    def __init__(self, inner: fields.Field[Any], **options: Unpack[FieldOptions]) -> None:
+    def __init__(self, inner: fields.Field[Any], **options: Any) -> None:
         super().__init__(**options)
         self.inner = inner
 
@@ -465,7 +437,7 @@ class Mapped(Checked):
         for name, member in value.items():
             try:
                 if self.named:
-                    Name().deserialize(name)
+                    NAME(name)
                 loaded[name] = self.inner.deserialize(member)
             except ValidationError as error:
                 faults[name] = error.messages
@@ -479,7 +451,7 @@ class Either(Checked):
 
     shape: ClassVar[Shape] = {}
 
-    def __init__(self, kinds: Sequence[fields.Field[Any]], **options: Unpack[FieldOptions]) -> None:
+    def __init__(self, kinds: Sequence[fields.Field[Any]], **options: Any) -> None:
         super().__init__(**options)
         self.kinds = kinds
 
@@ -505,7 +477,7 @@ class Text(Checked):
 
     shape: ClassVar[Shape] = {"oneOf": [{"type": "string"}, component("Texts")]}
 
-    def __init__(self, texts: Schema, **options: Unpack[FieldOptions]) -> None:
+    def __init__(self, texts: Schema, **options: Any) -> None:
         super().__init__(**options)
         self.texts = texts
 
@@ -521,14 +493,14 @@ class Text(Checked):
 class NameOr(Checked):
     """A component: its name, or an object with the name and options."""
 
-    def __init__(self, schema: Schema, **options: Unpack[FieldOptions]) -> None:
+    def __init__(self, schema: Schema, **options: Any) -> None:
         super().__init__(**options)
         self.schema = schema
 
     def check(self, value: object) -> object:
         """A name, or what the schema takes."""
         if isinstance(value, str):
-            return Name().deserialize(value)
+            return NAME(value)
         if not isinstance(value, dict):
             raise wrong_type("a name, or an object with a name")
         return self.schema.load(value)
@@ -553,7 +525,7 @@ class Parameters(Checked):
 class Column(Checked):
     """A list parallel to gold's sentences, checked in one pass: it may have a million entries."""
 
-    def __init__(self, entries: Entries, **options: Unpack[FieldOptions]) -> None:
+    def __init__(self, entries: Entries, **options: Any) -> None:
         super().__init__(**options)
         self.entries = entries
 
@@ -588,39 +560,18 @@ def item_column(name: str) -> Callable[..., Checked]:
 _LINES = re.compile(r"[\t\r\n]")
 
 
-class Notes(CheckedText):
-    """Lines that people read."""
-
-    shape: ClassVar[Shape] = {"type": "string", "maxLength": MAX_NOTES}
-    most: ClassVar[int] = MAX_NOTES
-
-    def check_text(self, value: str) -> object:
-        """A text of bounded length, of printable characters, tabs and line ends."""
-        if len(value) > self.most or not all(map(str.isprintable, _LINES.split(value))):
-            detail = f"This must be a text of at most {self.most} printable characters."
-            raise ValidationError([Fault("bad-value", detail)])
-        return value
+def lines(most: int) -> Fits:
+    """Return the check of lines that people read: so many printable characters, tabs and line ends at most."""
+    fault = Fault("bad-value", f"This must be a text of at most {most} printable characters.")
+    return Fits(lambda text: len(text) <= most and all(map(str.isprintable, _LINES.split(text))), fault, None, most)
 
 
-class AboutText(Notes):
-    """A text of a benchmark's page, in Markdown."""
-
-    shape: ClassVar[Shape] = {"type": "string", "maxLength": MAX_ABOUT}
-    most: ClassVar[int] = MAX_ABOUT
-
-
-class Address(CheckedText):
-    """The address of a page that others follow: https, in ASCII, without a name and password."""
-
-    pattern = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][A-Za-z0-9!#$%&'()*+,./:;=?@_~-]*)?", re.ASCII)
-    shape: ClassVar[Shape] = {"type": "string", "pattern": f"^{pattern.pattern}$", "maxLength": MAX_ADDRESS}
-
-    def check_text(self, value: str) -> object:
-        """An address that begins with https://."""
-        if len(value) > MAX_ADDRESS or not self.pattern.fullmatch(value):
-            detail = (
-                f"This must be an address of at most {MAX_ADDRESS} characters that begins with https://, in ASCII, as "
-                "https://example.org/paper.pdf. Write other characters as %C3%A9."
-            )
-            raise ValidationError([Fault("bad-address", detail)])
-        return value
+NOTES = lines(requests.MAX_NOTES)
+ADDRESS_FORM = r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][A-Za-z0-9!#$%&'()*+,./:;=?@_~-]*)?"
+ADDRESS = pattern(
+    rf"\A(?=.{{0,{requests.MAX_ADDRESS}}}\Z){ADDRESS_FORM}\Z",
+    "bad-address",
+    f"This must be an address of at most {requests.MAX_ADDRESS} characters that begins with https://, in ASCII, as "
+    "https://example.org/paper.pdf. Write other characters as %C3%A9.",
+)
+"""The address of a page that others follow: https, in ASCII, without a name and password."""

@@ -10,10 +10,8 @@ from typing import Annotated, Any, ClassVar, NotRequired, TypeAlias
 from marshmallow import ValidationError, pre_load, validates_schema
 from typing_extensions import TypedDict
 
-from service.contract import common
+from service.contract import common, derive, fields
 from service.contract.comparisons import SETTINGS_IN_WORDS, Across, Comparison
-from service.contract.derive import Named, Says, checked_by, closed, described_by, inline, more, schema_class
-from service.contract.fields import Checked, Fault, OneOf, Shape, Strict, component, item_column, length, wrong_type
 from service.requests import Query, Request
 from service.store.packing import packed_text
 from treescore.core.comparing import PARAMS
@@ -25,15 +23,15 @@ NO_TEXT = packed_text(b"")
 """What stands for the texts of a request that was stored without them."""
 
 
-class Significance(Checked):
+class Significance(fields.Checked):
     """A switch, or settings that their own JSON Schema checks."""
 
-    shape: ClassVar[Shape] = {"oneOf": [{"type": "boolean"}, component("SignificanceSettings")]}
+    shape: ClassVar[fields.Shape] = {"oneOf": [{"type": "boolean"}, fields.component("SignificanceSettings")]}
 
     def check(self, value: object) -> object:
         """True, false or an object."""
         if not isinstance(value, (bool, dict)):
-            raise wrong_type("true, false, or an object of settings")
+            raise fields.wrong_type("true, false, or an object of settings")
         return value
 
 
@@ -54,7 +52,7 @@ class SystemEntry(Request):
     run_of: common.Name | None = None
 
 
-@closed
+@derive.closed
 class PartItems(TypedDict, total=False):
     """Data about the sentences of the part. Each list has one entry for each sentence.
 
@@ -65,13 +63,13 @@ class PartItems(TypedDict, total=False):
         attributes: Attributes of the sentences by name, such as `genre`.
     """
 
-    lengths: Annotated[Sequence[Any], item_column("lengths")]
-    words: Annotated[Sequence[Any], item_column("words")]
-    blocks: Annotated[Sequence[Any], item_column("blocks")]
-    attributes: Annotated[Mapping[str, Any], item_column("attributes")]
+    lengths: Annotated[Sequence[Any], fields.item_column("lengths")]
+    words: Annotated[Sequence[Any], fields.item_column("words")]
+    blocks: Annotated[Sequence[Any], fields.item_column("blocks")]
+    attributes: Annotated[Mapping[str, Any], fields.item_column("attributes")]
 
 
-@closed
+@derive.closed
 class Items(PartItems, total=False):
     """Data about the sentences of gold. Each list has one entry for each sentence.
 
@@ -79,10 +77,10 @@ class Items(PartItems, total=False):
         seconds: Parse time of each sentence in seconds, by system.
     """
 
-    seconds: Annotated[Mapping[str, Any], item_column("seconds")]
+    seconds: Annotated[Mapping[str, Any], fields.item_column("seconds")]
 
 
-class JobChecks(Strict[Any]):
+class JobChecks(fields.Strict[Any]):
     """What concerns several systems."""
 
     max_systems = 200
@@ -93,7 +91,7 @@ class JobChecks(Strict[Any]):
         systems = data.get("systems") if isinstance(data, dict) else None
         if isinstance(systems, list) and len(systems) > self.max_systems:
             detail = f"{len(systems)} systems exceed the limit of {self.max_systems} for a job. Send several jobs."
-            raise ValidationError({"systems": [Fault("too-many-systems", detail)]})
+            raise ValidationError({"systems": [fields.Fault("too-many-systems", detail)]})
         return data
 
     @validates_schema(skip_on_field_errors=False)
@@ -106,12 +104,12 @@ class JobChecks(Strict[Any]):
             name = system.name if isinstance(system, SystemEntry) else system.get("name")
             if name is not None and seen.setdefault(name, index) != index:
                 detail = f"The system /systems/{seen[name]} has the same name {name!r}. Give each system its own name."
-                faults[index] = {"name": [Fault("duplicate-system-name", detail)]}
+                faults[index] = {"name": [fields.Fault("duplicate-system-name", detail)]}
         if faults:
             raise ValidationError({"systems": faults})
 
 
-@checked_by(JobChecks)
+@derive.checked_by(JobChecks)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRequest(Request):
     """A scoring job.
@@ -126,13 +124,13 @@ class JobRequest(Request):
 
     format: common.Format
     gold: common.Text
-    systems: Annotated[Sequence[SystemEntry], length(1, None, "systems")]
+    systems: Annotated[Sequence[SystemEntry], fields.length(1, None, "systems")]
     transforms: common.Transforms = ()
     metrics: common.Metrics
     significance: Annotated[bool | Mapping[str, Json], Significance] = True
     agreement: Annotated[
-        Sequence[Annotated[Sequence[common.Name], length(2, 2, "addresses of scores")]],
-        length(None, MAX_AGREEMENTS, "pairs of scores"),
+        Sequence[Annotated[Sequence[common.Name], fields.length(2, 2, "addresses of scores")]],
+        fields.length(None, MAX_AGREEMENTS, "pairs of scores"),
     ] = ()
     items: Items | None = None
 
@@ -158,11 +156,11 @@ def _without(members: Mapping[str, Json], left_out: str) -> dict[str, Json]:
 
 
 @cache
-def job_schema(max_systems: int) -> Strict[JobRequest]:
+def job_schema(max_systems: int) -> fields.Strict[JobRequest]:
     """Return the schema for so many systems; making it takes longer than using it."""
-    schema: Any = schema_class(JobRequest)()
+    schema: Any = derive.schema_class(JobRequest)()
     schema.max_systems = max_systems
-    checked: Strict[JobRequest] = schema
+    checked: fields.Strict[JobRequest] = schema
     return checked
 
 
@@ -177,10 +175,10 @@ Settings of the significance tests. The catalogue has their JSON Schema under `s
 Attributes:
     scores: Addresses of scores, such as `parseval.labelled_f1`.
 """
-described_by(SETTINGS_IN_WORDS)(SignificanceSettings)
+derive.described_by(SETTINGS_IN_WORDS)(SignificanceSettings)
 
 
-@inline
+@derive.inline
 class SystemMeta(TypedDict):
     """A system whose order, format or run matters."""
 
@@ -285,7 +283,7 @@ class ComparisonsQuery(Query):
     """
 
     score: str | None = None
-    format: Annotated[str, OneOf(tuple(FORMATS))] = "json"
+    format: Annotated[str, fields.OneOf(tuple(FORMATS))] = "json"
 
 
 class Signature(TypedDict):
@@ -341,7 +339,7 @@ class Correlation(TypedDict, total=False):
     reason: str
 
 
-@inline
+@derive.inline
 class Decile(TypedDict, total=False):
     """The lowest tenth under one score, in tenths of the other.
 
@@ -390,7 +388,7 @@ class Comparisons(TypedDict):
     across: NotRequired[Across]
 
 
-@inline
+@derive.inline
 class SystemResult(TypedDict):
     """The results of one system.
 
@@ -411,11 +409,11 @@ class Results(TypedDict):
     agreement: NotRequired[Sequence[Agreement]]
 
 
-@inline
+@derive.inline
 class ValidatedPart(TypedDict):
     """Whether the output of a part can be scored."""
 
-    state: Annotated[str, OneOf(("valid", "failed", "missing", "received"))]
+    state: Annotated[str, fields.OneOf(("valid", "failed", "missing", "received"))]
     sentences: NotRequired[int]
     words: NotRequired[int]
     warnings: NotRequired[Sequence[common.Warning]]
@@ -460,7 +458,7 @@ class Job(JobSummary):
     key: NotRequired[str]
 
 
-@more
+@derive.more
 class Slice(TypedDict):
     """Counts and scores of one group. Some metrics add members.
 
@@ -489,7 +487,7 @@ class Slices(TypedDict):
 
 
 TreeMark: TypeAlias = Annotated[
-    str, OneOf(("head", "label", "both", "word", "span", "crossing", "link", "wrong")), Named("TreeMark")
+    str, fields.OneOf(("head", "label", "both", "word", "span", "crossing", "link", "wrong")), derive.Named("TreeMark")
 ]
 
 
@@ -518,7 +516,7 @@ class TreeWord(TypedDict):
     tag: NotRequired[str | None]
 
 
-@inline
+@derive.inline
 class TreeLeaf(TypedDict):
     """A word directly below a constituent.
 
@@ -567,7 +565,7 @@ class TreeRow(TypedDict, total=False):
     sure: bool
 
 
-@inline
+@derive.inline
 class MultiwordToken(TypedDict):
     """A multiword token."""
 
@@ -609,7 +607,7 @@ class Tree(TypedDict):
     """
 
     item: common.Ordinal
-    kind: Annotated[str, OneOf(("dependencies", "constituents", "discontinuous", "graph", "alignment"))]
+    kind: Annotated[str, fields.OneOf(("dependencies", "constituents", "discontinuous", "graph", "alignment"))]
     sent_id: str | None
     line: int | None
     words: Sequence[TreeWord] | None
@@ -620,7 +618,7 @@ class Tree(TypedDict):
     gold_words: Sequence[TreeWord] | None
     gold_expressions: NotRequired[Sequence[TreeExpression] | None]
     gold_target_words: NotRequired[Sequence[TreeWord] | None]
-    pairs: NotRequired[Sequence[Annotated[Sequence[common.Natural], Says(minItems=2, maxItems=2)]] | None]
+    pairs: NotRequired[Sequence[Annotated[Sequence[common.Natural], derive.Says(minItems=2, maxItems=2)]] | None]
     gold: Sequence[TreeRow] | None
     wrong: Sequence[TreeMark | None] | None
     missed: Sequence[TreeMark | None] | None

@@ -6,11 +6,7 @@ from typing import Annotated, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from service.contract import common
-from service.contract.comparisons import Detectable, Selection
-from service.contract.derive import Named, Next, Says, inline
-from service.contract.fields import OneOf
-from service.contract.submissions import Links
+from service.contract import common, comparisons, derive, fields, submissions
 from service.requests import Query
 from treescore.render.table import CSV, LATEX, MARKDOWN, TSV
 
@@ -23,7 +19,7 @@ SHEET_FORMATS: Mapping[str, str] = {
     "svg": "image/svg+xml",
 }
 """Format name of a leaderboard or a matrix -> media type."""
-SheetForm: TypeAlias = Annotated[str, OneOf(tuple(SHEET_FORMATS))]
+SheetForm: TypeAlias = Annotated[str, fields.OneOf(tuple(SHEET_FORMATS))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +80,7 @@ class ScoresQuery(BoardQuery):
 
 MissingParts: TypeAlias = Annotated[
     Sequence[str],
-    Named(
+    derive.Named(
         "MissingParts",
         "The parts, of those that the score is about, in which nothing was scored; of training runs what any of them "
         "lacks. Parts whose figures are hidden are left out. Null for rows without scores.",
@@ -94,15 +90,15 @@ MissingParts: TypeAlias = Annotated[
 
 ScoredParts: TypeAlias = Annotated[
     int,
-    Says(minimum=0),
-    Named(
+    derive.Says(minimum=0),
+    derive.Named(
         "ScoredParts",
         "How many of the parts that the score is about have a scored output; null for rows without scores.",
     ),
 ]
 
 
-@inline
+@derive.inline
 class RowRuns(TypedDict):
     """Training runs of the system, whose mean the scores are; `submission` is the first of them on the leaderboard.
 
@@ -112,7 +108,7 @@ class RowRuns(TypedDict):
         sd: Standard deviation of the runs' scores.
     """
 
-    count: Annotated[int, Says(minimum=2)]
+    count: Annotated[int, derive.Says(minimum=2)]
     sd: float | None
 
 
@@ -136,14 +132,14 @@ class LeaderboardRow(TypedDict):
     """
 
     rank: int | None
-    rank_interval: Annotated[Sequence[int], Says(minItems=2, maxItems=2)] | None
+    rank_interval: Annotated[Sequence[int], derive.Says(minItems=2, maxItems=2)] | None
     cluster: int | None
     role: common.Role
     team: str | None
     team_name: str | None
     submission: str
     name: str | None
-    links: Links | None
+    links: submissions.Links | None
     created_at: common.Moment
     score: float | None
     scores: Mapping[str, float | None]
@@ -152,14 +148,14 @@ class LeaderboardRow(TypedDict):
     scored_parts: ScoredParts | None
     ci95: common.Interval | None
     p_next: common.Chance | None
-    detectable: Detectable | None
+    detectable: comparisons.Detectable | None
     considered: common.Ordinal | None
     runs: RowRuns | None
     tested: bool | None
     reason: NotRequired[str | None]
 
 
-@inline
+@derive.inline
 class BoardSignificance(TypedDict):
     """How the differences between rows were tested, or why they were not.
 
@@ -188,11 +184,11 @@ class BoardSignificance(TypedDict):
     pairs: NotRequired[int | None]
     first_rows: NotRequired[int]
     comparison: str | None
-    selection: Selection | None
+    selection: comparisons.Selection | None
     reason: str | None
 
 
-@inline
+@derive.inline
 class Sheet(TypedDict):
     """What a leaderboard and a matrix have in common.
 
@@ -218,7 +214,7 @@ class Sheet(TypedDict):
     frozen: bool
     as_of: common.Moment | None
     total_rows: int
-    next: Next | None
+    next: derive.Next | None
 
 
 class Leaderboard(Sheet):
@@ -256,7 +252,7 @@ class MatrixRow(TypedDict):
     scored_parts: ScoredParts | None
 
 
-@inline
+@derive.inline
 class MatrixPart(TypedDict):
     """A column.
 

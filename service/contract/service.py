@@ -6,9 +6,7 @@ from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
-from service.contract.common import Checks, Format, Metric, ServerLoad, WorkerCounts
-from service.contract.derive import Says, more
-from service.contract.fields import OneOf, length
+from service.contract import common, derive, fields
 from service.requests import Query, Request
 
 
@@ -20,7 +18,7 @@ class ProblemsQuery(Query):
         format: Media type of the answer; the default follows `Accept`.
     """
 
-    format: Annotated[str, OneOf(("json", "html"))] | None = None
+    format: Annotated[str, fields.OneOf(("json", "html"))] | None = None
 
 
 class ProblemEntry(TypedDict):
@@ -36,7 +34,7 @@ class ProblemEntry(TypedDict):
 
     name: str
     uri: str
-    kind: Annotated[str, OneOf(("type", "code"))]
+    kind: Annotated[str, fields.OneOf(("type", "code"))]
     status: NotRequired[int]
     title: str
     cause: str
@@ -50,7 +48,7 @@ class Problems(TypedDict):
     problems: Sequence[ProblemEntry]
 
 
-@more
+@derive.more
 class Document(TypedDict):
     """A document of OpenAPI 3.1, whose specification defines the members.
 
@@ -67,16 +65,16 @@ class Document(TypedDict):
 class Liveness(TypedDict):
     """That the process answers."""
 
-    status: Annotated[str, Says(const="ok")]
+    status: Annotated[str, derive.Says(const="ok")]
 
 
 class Readiness(TypedDict):
     """The state of a service that accepts work."""
 
-    status: Annotated[str, Says(const="ready")]
-    checks: Checks
-    workers: WorkerCounts
-    server: ServerLoad
+    status: Annotated[str, derive.Says(const="ready")]
+    checks: common.Checks
+    workers: common.WorkerCounts
+    server: common.ServerLoad
 
 
 MAX_TEXT = 100_000
@@ -90,13 +88,13 @@ class SuggestionRequest(Request):
         text: The text, or its first lines.
     """
 
-    text: Annotated[str, length(1, MAX_TEXT, "characters: the first lines are enough")]
+    text: Annotated[str, fields.length(1, MAX_TEXT, "characters: the first lines are enough")]
 
 
 class SuggestedMetric(TypedDict):
     """A metric that fits a format."""
 
-    metric: Metric
+    metric: common.Metric
     why: str
 
 
@@ -108,8 +106,8 @@ class Suggestion(TypedDict):
         metrics: What it can be scored with, the best first.
     """
 
-    format: Format
-    certainty: Annotated[str, OneOf(("certain", "likely", "possible"))]
+    format: common.Format
+    certainty: Annotated[str, fields.OneOf(("certain", "likely", "possible"))]
     why: Sequence[str]
     metrics: Sequence[SuggestedMetric]
 
@@ -132,7 +130,7 @@ class ScoreEntry(TypedDict):
     name: str
     doc: str
     higher_is_better: bool
-    range: Annotated[Sequence[float | None], Says(minItems=2, maxItems=2)]
+    range: Annotated[Sequence[float | None], derive.Says(minItems=2, maxItems=2)]
     one_sided: bool
 
 
@@ -186,4 +184,4 @@ class Catalogue(TypedDict):
 class Scorer(CatalogueEntry):
     """An entry of the catalogue with its kind."""
 
-    kind: Annotated[str, OneOf(("metric", "format", "transform"))]
+    kind: Annotated[str, fields.OneOf(("metric", "format", "transform"))]

@@ -6,21 +6,18 @@ from typing import Annotated, Any, ClassVar, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from service.contract import common, fields
-from service.contract.derive import OVERLAPPING, Named, Null, Says, checked_by, inline
-from service.contract.fields import Changes, Checked, OneOf, Shape
-from service.contract.jobs import Job, Signature, Slice
+from service.contract import common, derive, fields, jobs
 from service.requests import MISSING, Missing, Query, Request
 
 
-class Switch(Checked):
+class Switch(fields.Checked):
     """A boolean of a query string."""
 
-    shape: ClassVar[Shape] = {"type": "string", "enum": ["true", "false"], "default": "false"}
+    shape: ClassVar[fields.Shape] = {"type": "string", "enum": ["true", "false"], "default": "false"}
 
     def check(self, value: object) -> object:
         """One of the two words."""
-        return OneOf(("true", "false"))(value) == "true"
+        return fields.OneOf(("true", "false"))(value) == "true"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +32,9 @@ class SubmissionLinks(Request):
         model: The trained model.
     """
 
-    paper: Annotated[str, fields.Address] | Missing | None = MISSING
-    code: Annotated[str, fields.Address] | Missing | None = MISSING
-    model: Annotated[str, fields.Address] | Missing | None = MISSING
+    paper: common.Address | Missing | None = MISSING
+    code: common.Address | Missing | None = MISSING
+    model: common.Address | Missing | None = MISSING
 
     def over(self, before: Mapping[str, str]) -> dict[str, str]:
         """Return the links that are given, over those from before."""
@@ -57,22 +54,22 @@ class SubmissionRequest(Request):
         outputs: Outputs by part; at least one.
     """
 
-    name: common.Name | Null = None
-    notes: Annotated[str, fields.Notes] | Null = None
-    links: SubmissionLinks | Null = None
-    run_of: common.Name | Null = None
-    team: common.Slug | Null = None
+    name: common.Name | derive.Null = None
+    notes: common.Notes | derive.Null = None
+    links: SubmissionLinks | derive.Null = None
+    run_of: common.Name | derive.Null = None
+    team: common.Slug | derive.Null = None
     role: common.Role | None = None
     outputs: Mapping[str, common.Text]
 
 
-class SubmissionChecks(Changes[Any]):
+class SubmissionChecks(fields.Changes[Any]):
     """Outputs and scores never change."""
 
     of = " of a submission"
 
 
-@checked_by(SubmissionChecks)
+@derive.checked_by(SubmissionChecks)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionChanges(Request):
     """The members of a submission that its team may change.
@@ -84,7 +81,7 @@ class SubmissionChanges(Request):
     """
 
     name: common.Name | Missing = MISSING
-    notes: Annotated[str, fields.Notes] | Missing | None = MISSING
+    notes: common.Notes | Missing | None = MISSING
     links: SubmissionLinks | Missing | None = MISSING
     chosen: bool | Missing = MISSING
     withdrawn: bool | Missing = MISSING
@@ -170,8 +167,8 @@ class SubmissionSlicesQuery(Query):
 
 SubmissionState: TypeAlias = Annotated[
     str,
-    OneOf(("queued", "running", "succeeded", "failed", "cancelled", "received")),
-    Named("SubmissionState", "`received` replaces the other states if the benchmark does not show them."),
+    fields.OneOf(("queued", "running", "succeeded", "failed", "cancelled", "received")),
+    derive.Named("SubmissionState", "`received` replaces the other states if the benchmark does not show them."),
 ]
 
 
@@ -221,7 +218,7 @@ class QuotaUse(TypedDict):
     left: int | None
 
 
-@inline
+@derive.inline
 class ShownFigures(TypedDict):
     """What the feedback level shows of the figures of a part, or of all parts."""
 
@@ -241,7 +238,7 @@ class PartResult(ShownFigures):
     extra: NotRequired[Mapping[str, object]]
 
 
-@inline
+@derive.inline
 class QueuePlace(TypedDict):
     """Position in the queue; null unless the submission waits.
 
@@ -249,10 +246,10 @@ class QueuePlace(TypedDict):
     """
 
     ahead: common.Natural
-    eta_seconds: Annotated[float, Says(minimum=0)]
+    eta_seconds: Annotated[float, derive.Says(minimum=0)]
 
 
-@inline
+@derive.inline
 class QuotaState(TypedDict):
     """Quota of the team, including this submission; null for submissions without a team."""
 
@@ -264,7 +261,7 @@ class QuotaState(TypedDict):
     refilled_at: common.Moment
 
 
-@inline
+@derive.inline
 class SubmittedOutput(TypedDict):
     """The output of a part.
 
@@ -278,7 +275,7 @@ class SubmittedOutput(TypedDict):
     words: NotRequired[int]
 
 
-@inline
+@derive.inline
 class MainScore(TypedDict):
     """The score that ranks."""
 
@@ -286,7 +283,7 @@ class MainScore(TypedDict):
     value: float | None
 
 
-@inline
+@derive.inline
 class SubmissionMetric(ShownFigures):
     """Results under one metric.
 
@@ -298,10 +295,10 @@ class SubmissionMetric(ShownFigures):
     macro: common.Scores
     macro_ci95: NotRequired[common.Intervals]
     parts: Mapping[str, PartResult | None]
-    signature: NotRequired[Signature]
+    signature: NotRequired[jobs.Signature]
 
 
-@inline
+@derive.inline
 class PartState(TypedDict):
     """The state of a part."""
 
@@ -309,7 +306,7 @@ class PartState(TypedDict):
     failure: common.Failure | None
 
 
-@inline
+@derive.inline
 class SubmissionScores(TypedDict):
     """Scores that the feedback level shows.
 
@@ -349,7 +346,7 @@ class Submission(SubmissionSummary):
     failures: Sequence[common.Failure]
 
 
-SubmissionOrJob: TypeAlias = Annotated[Submission | Job, OVERLAPPING, Named("SubmissionOrJob")]
+SubmissionOrJob: TypeAlias = Annotated[Submission | jobs.Job, derive.OVERLAPPING, derive.Named("SubmissionOrJob")]
 
 
 class SubmissionSlices(TypedDict):
@@ -365,4 +362,4 @@ class SubmissionSlices(TypedDict):
     metric: str
     groupings: NotRequired[Sequence[str]]
     by: NotRequired[str]
-    slices: NotRequired[Sequence[Slice]]
+    slices: NotRequired[Sequence[jobs.Slice]]

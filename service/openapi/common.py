@@ -7,19 +7,19 @@ TEXT: Mapping[str, object] = {"type": "string"}
 WHOLE: Mapping[str, object] = {"type": "integer"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Word:
     """What a word of an operation stands for.
 
     Attributes:
-        parameters: names of common parameters.
+        parameters: names of common parameters, separated by spaces, as the others are.
         headers: status -> names of common headers.
         answers: names of common answers.
     """
 
-    parameters: Sequence[str] = ()
-    headers: Mapping[int, Sequence[str]] = field(default_factory=dict)
-    answers: Sequence[str] = ()
+    parameters: str = ""
+    headers: Mapping[int, str] = field(default_factory=dict)
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,11 @@ class Parameter:
     place: str = "path"
     schema: Mapping[str, object] = field(default_factory=lambda: {**TEXT, "minLength": 1})
     example: str | None = None
+
+
+def _sent(name: str, words: str, schema: Mapping[str, object] = TEXT, example: str | None = None) -> Parameter:
+    """Return a parameter that is a header."""
+    return Parameter(name, words, "header", schema, example)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,48 +71,36 @@ class Common:
 
 
 _QUOTA = ("RateLimitLimit", "RateLimitRemaining", "RateLimitReset", "RateLimitPolicy", "RateLimit")
+_FINE = (200, 201, 202)
 IMPLIED = ("v1", "token", "read", "body")
 """Words that an operation has by its address, its token, its method and its body."""
 WORDS: Mapping[str, Word] = {
-    "v1": Word(
-        parameters=("RequestId",), headers=dict.fromkeys((200, 201, 202), ("RequestId",)), answers=("BadRequest",)
-    ),  # every operation below /v1
-    "token": Word(answers=("Unauthorized",)),  # an operation that reads a token
-    "read": Word(
-        parameters=("IfNoneMatch",),
-        headers={200: ("ETag", "Vary", "CacheControl", "ContentEncoding")},
-        answers=("NotModified",),
-    ),  # every GET
-    "body": Word(answers=("PayloadTooLarge", "UnsupportedMediaType", "Unprocessable")),  # an operation with a body
-    "scope": Word(answers=("Forbidden",)),  # the token may lack the scope
-    "found": Word(answers=("NotFound",)),  # the resource in the path or query may be unknown
-    "kept": Word(answers=("NotFound", "Gone")),  # the same, and it may be deleted
-    "over": Word(answers=("Gone",)),  # what a secret stands for may be over
-    "conflict": Word(answers=("Conflict",)),  # the state may forbid the request
-    "invalid": Word(answers=("Unprocessable",)),  # a query may be well-formed but invalid
-    "limited": Word(answers=("TooManyRequests",)),  # a quota may be used up, or too many runs queued
-    "page": Word(headers={200: ("Link",)}),  # the answer is a page
-    "wrong": Word(answers=("BadRequest",)),  # a query outside /v1 may be malformed
-    "forms": Word(answers=("NotAcceptable",)),  # Accept selects the media type
-    "poll": Word(
-        parameters=("Prefer",), headers={200: ("RetryAfterUnfinished", "PreferenceApplied")}
-    ),  # GET that waits
+    "v1": Word("RequestId", dict.fromkeys(_FINE, "RequestId"), "BadRequest"),  # every operation below /v1
+    "token": Word(answers="Unauthorized"),  # an operation that reads a token
+    "read": Word("IfNoneMatch", {200: "ETag Vary CacheControl ContentEncoding"}, "NotModified"),  # every GET
+    "body": Word(answers="PayloadTooLarge UnsupportedMediaType Unprocessable"),  # an operation with a body
+    "scope": Word(answers="Forbidden"),  # the token may lack the scope
+    "found": Word(answers="NotFound"),  # the resource in the path or query may be unknown
+    "kept": Word(answers="NotFound Gone"),  # the same, and it may be deleted
+    "over": Word(answers="Gone"),  # what a secret stands for may be over
+    "conflict": Word(answers="Conflict"),  # the state may forbid the request
+    "invalid": Word(answers="Unprocessable"),  # a query may be well-formed but invalid
+    "limited": Word(answers="TooManyRequests"),  # a quota may be used up, or too many runs queued
+    "page": Word(headers={200: "Link"}),  # the answer is a page
+    "wrong": Word(answers="BadRequest"),  # a query outside /v1 may be malformed
+    "forms": Word(answers="NotAcceptable"),  # Accept selects the media type
+    "poll": Word("Prefer", {200: "RetryAfterUnfinished PreferenceApplied"}),  # GET that waits
     "wait": Word(
-        parameters=("Prefer",),
-        headers={200: ("PreferenceApplied",), 201: ("PreferenceApplied",), 202: ("RetryAfter", "PreferenceApplied")},
+        "Prefer", {**dict.fromkeys(_FINE, "PreferenceApplied"), 202: "RetryAfter PreferenceApplied"}
     ),  # POST that waits
-    "keyed": Word(
-        parameters=("IdempotencyKey",),
-        headers={201: ("IdempotentReplayed",), 202: ("IdempotentReplayed",)},
-        answers=("Conflict",),
-    ),  # takes an Idempotency-Key
-    "makes": Word(headers={201: ("Location",), 202: ("Location",)}),  # makes a resource
-    "tagged": Word(headers=dict.fromkeys((200, 201, 202), ("ETag",))),  # the answer has an ETag
-    "quota": Word(headers=dict.fromkeys((200, 201, 202), _QUOTA)),  # the answer shows the quota
-    "matched": Word(parameters=("IfMatch",), answers=("PreconditionFailed", "PreconditionRequired")),  # needs If-Match
-    "unready": Word(answers=("Unavailable",)),  # may answer 503 with the state of the service
-    "erases": Word(answers=("Done",)),  # answers 204
-    "owned": Word(parameters=("JobKey",)),  # a job made without a token takes its key
+    "keyed": Word("IdempotencyKey", dict.fromkeys((201, 202), "IdempotentReplayed"), "Conflict"),  # takes such a key
+    "makes": Word(headers=dict.fromkeys((201, 202), "Location")),  # makes a resource
+    "tagged": Word(headers=dict.fromkeys(_FINE, "ETag")),  # the answer has an ETag
+    "quota": Word(headers=dict.fromkeys(_FINE, " ".join(_QUOTA))),  # the answer shows the quota
+    "matched": Word("IfMatch", answers="PreconditionFailed PreconditionRequired"),  # needs If-Match
+    "unready": Word(answers="Unavailable"),  # may answer 503 with the state of the service
+    "erases": Word(answers="Done"),  # answers 204
+    "owned": Word("JobKey"),  # a job made without a token takes its key
 }
 PARAMETERS: Mapping[str, Parameter] = {
     "JobId": Parameter("job_id", "Id of the job."),
@@ -121,36 +114,27 @@ PARAMETERS: Mapping[str, Parameter] = {
     "Comparison": Parameter("comparison", "Id of the comparison."),
     "Webhook": Parameter("webhook", "Id of the webhook."),
     "Delivery": Parameter("delivery", "Id of the delivery."),
-    "JobKey": Parameter(
-        "Job-Key", "The `key` of a job that was made without a token. Jobs of a token need none.", "header", TEXT
-    ),
-    "IfMatch": Parameter(
+    "JobKey": _sent("Job-Key", "The `key` of a job that was made without a token. Jobs of a token need none."),
+    "IfMatch": _sent(
         "If-Match",
         "The `ETag` that you have seen. Without it the answer is 428; if the resource has changed since, 412.",
-        "header",
-        TEXT,
     ),
-    "Prefer": Parameter(
+    "Prefer": _sent(
         "Prefer",
         "`wait=N`: hold the answer back until the work is finished, at most N seconds (maximum 60).",
-        "header",
-        TEXT,
         example="wait=20",
     ),
-    "IdempotencyKey": Parameter(
+    "IdempotencyKey": _sent(
         "Idempotency-Key",
         "A key that you choose for this request. The same key with the same body returns the result of the first "
         "request. With another body the answer is 422; while the first request is being stored, 409.",
-        "header",
         {"type": "string", "pattern": "^[!-~]{1,255}$"},
     ),
-    "IfNoneMatch": Parameter("If-None-Match", "The `ETag` values that you have.", "header", TEXT),
-    "RequestId": Parameter(
+    "IfNoneMatch": _sent("If-None-Match", "The `ETag` values that you have."),
+    "RequestId": _sent(
         "Request-Id",
         "An id that you choose for this request: 1 to 128 letters, digits and `._:-`. An invalid one is replaced; "
         "without one, `X-Request-Id` counts.",
-        "header",
-        TEXT,
     ),
     "ScorerName": Parameter("name", "Name of a metric, format or transform.", example="attachment"),
     "ProblemName": Parameter("problem", "A code, or the last part of a `type`.", example="word-mismatch"),

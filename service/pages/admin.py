@@ -10,8 +10,7 @@ from typing import Any, cast
 from flask import Response, request
 
 from service.api import answers as api_answers
-from service.api import calls
-from service.api.bodies import ALONE
+from service.api import bodies, calls
 from service.contract.access import InviteRequest, WebhookRequest
 from service.contract.benchmarks import AnalyticsQuery, Benchmark, BenchmarkChanges, BenchmarksQuery
 from service.contract.common import PageQuery
@@ -23,7 +22,6 @@ from service.requests import PICKS
 from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
 from service.usecases import access, events
 from service.usecases.benchmarks import benchmarks, revisions, teams
-from service.usecases.benchmarks.benchmarks import analytics_of
 from service.usecases.submissions import fitting
 
 blueprint = answers.pages("admin", "/admin")
@@ -55,7 +53,7 @@ def show_admin_benchmark(benchmark: str) -> Response:
     view = benchmarks.view_benchmark(context, caller, benchmark)
     document = view.document
     listed = revisions.list_revisions(context, caller, benchmark, MANY)
-    analytics = analytics_of(context, caller, benchmark, AnalyticsQuery(days=DAYS)).document
+    analytics = benchmarks.analytics_of(context, caller, benchmark, AnalyticsQuery(days=DAYS)).document
     report = fitting.report(context, caller, benchmark, MANY) if document["active_revision"] else None
     return answers.page(
         "admin_benchmark.html", benchmark=document, etag=view.etag, levels=list(LEVELS), picks=PICKS, about=ABOUT,
@@ -161,7 +159,7 @@ def make_teams(benchmark: str) -> Response:
     """Make the teams of a table, all or none; their tokens are in this answer only."""
     caller = visitors.member("organise")
     context = calls.context()
-    request.max_content_length = request.max_form_memory_size = ALONE
+    request.max_content_length = request.max_form_memory_size = bodies.ALONE
     visitors.check_form()
     sent = request.files.get("file")
     table = sent.read() if sent is not None and sent.filename else request.form.get("table", "").encode()

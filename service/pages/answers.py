@@ -18,15 +18,11 @@ from flask import Blueprint, Response, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from service.api import answers, calls
+from service import context, errors
+from service.api import answers, calls, middleware
 from service.api.answers import Kind, ProblemResponse, known_tag
-from service.api.middleware import IN_PAGE, placed
-from service.context import LruCache
-from service.contract.fields import Loaded
-from service.contract.leaderboards import SHEET_FORMATS
-from service.errors import CODES, BadRequest, Conflict, NotFound, ServiceError, TooManyRequests, Unprocessable
-from service.pages import figures
-from service.pages.visitors import CSRF_FIELD, Visitor, here, shown_visitor, visitor
+from service.contract import fields, leaderboards
+from service.pages import figures, visitors
 from service.usecases.runs import Shown, etag_of
 from treescore.core.version import __version__
 from treescore.core.wording import one_line
@@ -79,7 +75,7 @@ def get_static(asked: str, name: str) -> Response:
     """Show a file."""
     view = static_files().get(name)
     if view is None:
-        raise NotFound("Unknown file. Load the page again: it names the files that this version has.")
+        raise errors.NotFound("Unknown file. Load the page again: it names the files that this version has.")
     response = answers.conditional(view)
     response.headers["Cache-Control"] = FOR_EVER if asked == static_version() else BRIEFLY
     return response
@@ -115,7 +111,7 @@ UNCHANGED, FINAL = 204, 286
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_BYTES = 32 * 2**20
 """Of rendered pages that a process keeps."""
-_PAGES = LruCache[bytes](MOST_BYTES, len)
+_PAGES = context.LruCache[bytes](MOST_BYTES, len)
 
 
 @cache
@@ -129,13 +125,13 @@ def environment() -> Environment:
         "fix": fix_of, "p": figures.p_value, "time": figures.time, "whole": figures.whole, "clean": one_line,
         "query": lambda members: urlencode({name: value for name, value in members.items() if value is not None}),
     }  # fmt: skip
-    made.globals |= {"static": static_address, "CSRF_FIELD": CSRF_FIELD, "MISSING": MISSING}
+    made.globals |= {"static": static_address, "CSRF_FIELD": visitors.CSRF_FIELD, "MISSING": MISSING}
     return made
 
 
 def fix_of(code: str) -> str:
     """Return what to do about a problem of this code; nothing of one that this version does not know."""
-    entry = CODES.get(code)
+    entry = errors.CODES.get(code)
     return "" if entry is None else entry.fix
 
 
@@ -148,7 +144,7 @@ def templates_version() -> str:
     return digest.hexdigest()
 
 
-def query(kind: type[Loaded], *own: str, file: bool = False) -> tuple[Loaded, dict[str, str]]:
+def query(kind: type[fields.Loaded], *own: str, file: bool = False) -> tuple[fields.Loaded, dict[str, str]]:
     """Return the query of a page's address, and the parameters that only the page knows.
 
     A control that is left empty counts as not given.
@@ -163,7 +159,7 @@ def query(kind: type[Loaded], *own: str, file: bool = False) -> tuple[Loaded, di
     """
     if not file and request.args.get("format"):
         detail = "format: a page has none. The links below its table lead to files."
-        raise BadRequest(detail, slug="invalid-query")
+        raise errors.BadRequest(detail, slug="invalid-query")
     given = {name: values for name, values in request.args.to_dict(flat=False).items() if values != [""]}
     pages_own = {name: given.pop(name)[0] for name in own if name in given}
     return calls.load_query(kind, given), pages_own
@@ -179,11 +175,11 @@ def page(template: str, status: int = 200, **values: object) -> Response:
     return finished(_sent(body, etag_of(body), Kind.PAGE))
 
 
-REFUSED = (Unprocessable, Conflict, TooManyRequests)
+REFUSED = (errors.Unprocessable, errors.Conflict, errors.TooManyRequests)
 """What a page with a form says above the form."""
 
 
-def refused(template: str, error: ServiceError, **values: object) -> Response:
+def refused(template: str, error: errors.ServiceError, **values: object) -> Response:
     """Return a page that says what is wrong, with the status and headers of the error, such as when to try again."""
     response = page(template, 200, **{**values, "problem": answers.problem_of(error)})
     response.status_code = error.status
@@ -216,14 +212,14 @@ def _kept(template: str, tag: str, values: Callable[[], Mapping[str, object]], k
 
 def _sent(body: bytes, tag: str, kind: Kind) -> Response:
     """Return 304, or a rendered page; that of a session has a weak validator: it is masked each time."""
-    known = visitor()
+    known = visitors.visitor()
     view = Shown[None](None, known.masked(body), tag, content_type=HTML, weak=known.signed is not None)
     return answers.conditional(view, kind=kind)
 
 
 def tag_of(version: object, address: str) -> str:
     """Return the validator of what is shown at an address to this visitor."""
-    depends = (templates_version(), visitor().key, request.script_root, address, version)
+    depends = (templates_version(), visitors.visitor().key, request.script_root, address, version)
     return hashlib.blake2b(repr(depends).encode(), digest_size=16).hexdigest()
 
 
@@ -272,17 +268,17 @@ def _unchanged(version: str, *, final: bool) -> bool:
 
 def render(template: str, **values: object) -> bytes:
     """Return a template with these values, and those that every page has, to be sent once."""
-    return visitor().masked(_rendered(template, **values))
+    return visitors.visitor().masked(_rendered(template, **values))
 
 
 def _rendered(template: str, **values: object) -> bytes:
-    page = environment().get_template(template).render(**values, **common(visitor())).encode()
-    return placed(IN_PAGE, page, request.script_root)
+    page = environment().get_template(template).render(**values, **common(visitors.visitor())).encode()
+    return middleware.placed(middleware.IN_PAGE, page, request.script_root)
 
 
-def common(known: Visitor) -> dict[str, Any]:
+def common(known: visitors.Visitor) -> dict[str, Any]:
     """Return what every page shows: who looks, in which colours, where, and below which path the service is."""
-    return {"visitor": known, "here": here(), "path": request.path, "prefix": request.script_root}
+    return {"visitor": known, "here": visitors.here(), "path": request.path, "prefix": request.script_root}
 
 
 def finished(response: Response) -> Response:
@@ -322,7 +318,7 @@ def as_page(response: Response) -> Response:
         return response
     if response.status_code == 401:
         response.headers.pop("WWW-Authenticate", None)  # a browser would ask for a name and a password
-    unknown = shown_visitor().signed is None
+    unknown = visitors.shown_visitor().signed is None
     body = render("problem.html", problem=response.problem, sign_in=unknown and response.status_code in (401, 403))
     response.set_data(body)
     response.content_type = HTML
@@ -359,7 +355,7 @@ def export_links(
 
 def api_links(api: str, page: str, query: Mapping[str, str], formats: Collection[str]) -> list[tuple[str, str]]:
     """Return names and addresses of what the API exports, or the page for who is signed in."""
-    return export_links(api if visitor().signed is None else page, query, formats, PAGES_OWN)
+    return export_links(api if visitors.visitor().signed is None else page, query, formats, PAGES_OWN)
 
 
 def sent(view: Shown[object]) -> Response:
@@ -384,7 +380,7 @@ def table_file(table: Table, form: str, name: str) -> Response:
         form: one of TABLES. In CSV and TSV figures are numbers as shown.
         name: of the file.
     """
-    return export(Shown(None, table_bytes(table, form), content_type=SHEET_FORMATS[form]), name)
+    return export(Shown(None, table_bytes(table, form), content_type=leaderboards.SHEET_FORMATS[form]), name)
 
 
 def table_bytes(table: Table, form: str) -> bytes:

@@ -12,19 +12,15 @@ from urllib.parse import urlencode
 from flask import Response, request
 from markupsafe import Markup
 
+from service import errors, render, requests
 from service.api import calls
 from service.contract import leaderboards as boards
 from service.contract.benchmarks import Benchmark
-from service.errors import BadRequest
-from service.pages import answers
+from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
 from service.pages.figures import TOGETHER, NamedScore, ScoreNames, benchmark_document, p_value, state_now, state_of
-from service.pages.visitors import visitor
-from service.render import board_scale, claims_of, cluster_starts, exact, line_words, row_mark, tested_words
-from service.requests import PICKS
-from service.usecases.access import item_number
+from service.usecases import access, runs
 from service.usecases.boards.viewing import MOST_ROWS, leaderboard, matrix
-from service.usecases.runs import Shown
 from treescore.core.wording import Figures, counted, one_line
 from treescore.render.crosstable import bounds
 from treescore.render.dot_table import Scale, axis_svg, interval_bar_svg
@@ -109,8 +105,8 @@ def export_board(benchmark: str) -> Response:
     query, own = answers.query(boards.LeaderboardQuery, SORT, file=True)
     name = f"{benchmark}-board"
     if query.format not in TABLES:
-        return export(leaderboard(calls.context(), visitor().caller, benchmark, query), name)
-    view = leaderboard(calls.context(), visitor().caller, benchmark, replace(query, format=None))
+        return export(leaderboard(calls.context(), visitors.visitor().caller, benchmark, query), name)
+    view = leaderboard(calls.context(), visitors.visitor().caller, benchmark, replace(query, format=None))
     return table_file(_table(_board_values(benchmark, view, own.get(SORT, "")), query.format), query.format, name)
 
 
@@ -160,22 +156,22 @@ def _columns(
     ]
 
 
-def _view(benchmark: str) -> tuple[Shown[boards.Leaderboard], str]:
+def _view(benchmark: str) -> tuple[runs.Shown[boards.Leaderboard], str]:
     query, own = answers.query(boards.LeaderboardQuery, SORT, "version")
-    return leaderboard(calls.context(), visitor().caller, benchmark, query), own.get(SORT, "")
+    return leaderboard(calls.context(), visitors.visitor().caller, benchmark, query), own.get(SORT, "")
 
 
 def _board_values(
-    benchmark: str, view: Shown[boards.Leaderboard], sort: str, asked: Mapping[str, str] | None = None
+    benchmark: str, view: runs.Shown[boards.Leaderboard], sort: str, asked: Mapping[str, str] | None = None
 ) -> dict[str, object]:
     """Return what the templates of the board show."""
     board = view.document
-    document = benchmark_document(visitor().caller, benchmark)
-    names = ScoreNames(document, board["rounding"], rounded=not exact(board))
+    document = benchmark_document(visitors.visitor().caller, benchmark)
+    names = ScoreNames(document, board["rounding"], rounded=not render.exact(board))
     ranking = names(board["score"])
     columns = names.columns(board["score"], board["scores"])
     figures = ranking.figures.figures
-    scale = board_scale(board, figures)
+    scale = render.board_scale(board, figures)
     query = dict(asked if asked is not None else request.args.items())
     shown = heading(document, board)
     return {
@@ -186,7 +182,7 @@ def _board_values(
         "names": [names(address) for address in board["scores"]],
         "axis": drawn(axis_svg(scale)),
         "rows": _sorted(_board_rows(board, figures, scale), sort),
-        "claims": claims_of(board),
+        "claims": render.claims_of(board),
         "sort": sort,
         "sorted_by": sort or f"{'-' if board['higher_is_better'] else ''}{ranking.address}",
         "query": query,
@@ -194,7 +190,7 @@ def _board_values(
         "caption": _board_caption(board, ranking, len(document["parts"]), by_rank=not sort),
         "caption_sorted": _board_caption(board, ranking, len(document["parts"]), by_rank=False),
         "parts": part_choices(document),
-        "picks": PICKS if visitor().caller.organiser else (),
+        "picks": requests.PICKS if visitors.visitor().caller.organiser else (),
         "exports": _exports(f"/v1/benchmarks/{benchmark}/leaderboard", f"/b/{benchmark}/export", query, query),
         "live": shown["state"] != "closed" or not view.final,
         "version": view.etag,
@@ -214,7 +210,7 @@ def shown_board(document: Benchmark) -> dict[str, Any]:
 
 def default_board(benchmark: str) -> boards.Leaderboard:
     """Return the board of a benchmark by the score that ranks."""
-    return leaderboard(calls.context(), visitor().caller, benchmark, boards.LeaderboardQuery()).document
+    return leaderboard(calls.context(), visitors.visitor().caller, benchmark, boards.LeaderboardQuery()).document
 
 
 def heading(document: Benchmark, board: boards.Leaderboard | boards.Matrix) -> dict[str, Any]:
@@ -228,9 +224,9 @@ def heading(document: Benchmark, board: boards.Leaderboard | boards.Matrix) -> d
 
 def _board_rows(board: boards.Leaderboard, figures: Figures, scale: Scale) -> list[Row]:
     rows, said = [], ""
-    for document, begins in zip(board["rows"], cluster_starts(board), strict=True):
+    for document, begins in zip(board["rows"], render.cluster_starts(board), strict=True):
         span = ranks_words(document.get("rank_interval"))
-        bar = drawn(interval_bar_svg(scale, row_mark(document, figures)))
+        bar = drawn(interval_bar_svg(scale, render.row_mark(document, figures)))
         untested = document.get("tested") is False and not board["significance"]["pending"]
         words = f"Not tested: {document['reason'] or ''}" if untested else ""
         heading, said = ("" if words == said else words), words
@@ -287,8 +283,8 @@ def _board_caption(board: boards.Leaderboard, ranking: NamedScore, parts: int, *
     if significance["test"] is None or not significance["pairs"]:
         return f"{measured} {significance['reason'] or ''}".strip()
     if not by_rank:
-        return f"{measured} Ranks that the tests leave open: {tested_words(significance)}."
-    return f"{measured} {line_words(significance)}"
+        return f"{measured} Ranks that the tests leave open: {render.tested_words(significance)}."
+    return f"{measured} {render.line_words(significance)}"
 
 
 def part_choices(document: Benchmark) -> list[tuple[str, str]]:
@@ -340,13 +336,13 @@ def show_matrix(benchmark: str) -> Response:
 
 def _shown_matrix(
     benchmark: str, query: boards.MatrixQuery, own: Mapping[str, str]
-) -> tuple[Shown[boards.Matrix], Callable[[], dict[str, Any]]]:
+) -> tuple[runs.Shown[boards.Matrix], Callable[[], dict[str, Any]]]:
     """Return a block of the matrix's rows, and what makes of it what the page shows."""
     order, shade = _choice(own, "order", ORDERS), _choice(own, "shade", SHADES)
-    start = item_number(own.get(CURSOR))
+    start = access.item_number(own.get(CURSOR))
     before = start - start % MOST_ROWS
     query = replace(query, cursor=str(before) if before else None)
-    view = matrix(calls.context(), visitor().caller, benchmark, query)
+    view = matrix(calls.context(), visitors.visitor().caller, benchmark, query)
     shown = slice(start - before, start - before + MOST_TEAMS)
     return view, partial(_matrix_values, benchmark, view, order, shade, start, shown)
 
@@ -357,7 +353,7 @@ def export_matrix(benchmark: str) -> Response:
     query, own = answers.query(boards.MatrixQuery, "order", "shade", CURSOR, file=True)
     name = f"{benchmark}-matrix"
     if query.format not in TABLES:
-        return export(matrix(calls.context(), visitor().caller, benchmark, query), name)
+        return export(matrix(calls.context(), visitors.visitor().caller, benchmark, query), name)
     _, values = _shown_matrix(benchmark, replace(query, format=None), own)
     shown = values()
     lines = [*([shown["main"]] if len(shown["lines"]) > 1 else []), *shown["lines"]]
@@ -381,12 +377,12 @@ def _choice(own: Mapping[str, str], name: str, known: Mapping[str, object]) -> s
     """
     value = own.get(name, next(iter(known)))
     if value not in known:
-        raise BadRequest(f"{name}: unknown value. Use one of: {', '.join(known)}.", slug="invalid-query")
+        raise errors.BadRequest(f"{name}: unknown value. Use one of: {', '.join(known)}.", slug="invalid-query")
     return value
 
 
 def _matrix_values(
-    benchmark: str, view: Shown[boards.Matrix], order: str, shade: str, start: int, shown: slice
+    benchmark: str, view: runs.Shown[boards.Matrix], order: str, shade: str, start: int, shown: slice
 ) -> dict[str, Any]:
     """Return what the template shows.
 
@@ -399,7 +395,7 @@ def _matrix_values(
         shown: of the view's rows.
     """
     document = view.document
-    about = benchmark_document(visitor().caller, benchmark)
+    about = benchmark_document(visitors.visitor().caller, benchmark)
     names = ScoreNames(about, document["rounding"])
     score = names(document["score"])
     higher = document["higher_is_better"]

@@ -13,11 +13,10 @@ from service.api import calls
 from service.contract.comparisons import ComparisonQuery, StoredComparison
 from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import BadRequest, NotFound
-from service.pages import answers
+from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
 from service.pages.board import heading, part_choices
 from service.pages.figures import NamedScore, ScoreNames, benchmark_document, whole
-from service.pages.visitors import visitor
 from service.policy.gate import LEVELS, Level, require
 from service.usecases.boards.viewing import leaderboard
 from service.usecases.comparison_views import labelled, shown_names, view_comparison
@@ -90,7 +89,7 @@ def _compared_views(
     benchmark: str, query: LeaderboardQuery, own: Mapping[str, str]
 ) -> tuple[tuple[str, str | None], Callable[[], dict[str, Any]]]:
     """Return the validators of the board and of its comparison, and what makes of them what the page shows."""
-    caller = visitor().caller
+    caller = visitors.visitor().caller
     board_view = leaderboard(calls.context(), caller, benchmark, query)
     board = board_view.document
     require(LEVELS[board["feedback"]], Level.SCORES, "comparisons")
@@ -109,7 +108,7 @@ def _compared_views(
 def show_comparison_live(benchmark: str) -> Response:
     """Send the browser to the comparison once the differences are tested."""
     query, _ = answers.query(LeaderboardQuery, *SIDES)
-    board = leaderboard(calls.context(), visitor().caller, benchmark, query).document
+    board = leaderboard(calls.context(), visitors.visitor().caller, benchmark, query).document
     if board["significance"]["pending"]:
         return answers.unchanged()
     return answers.go_to(f"/b/{quote(benchmark, safe='')}/compare?{urlencode(list(request.args.items()))}")
@@ -118,7 +117,7 @@ def show_comparison_live(benchmark: str) -> Response:
 def _compare_values(
     benchmark: str, board: Leaderboard, answered: Shown[StoredComparison] | None, own: Mapping[str, str]
 ) -> dict[str, Any]:
-    document = benchmark_document(visitor().caller, benchmark)
+    document = benchmark_document(visitors.visitor().caller, benchmark)
     names = ScoreNames(document, board["rounding"])
     score = names(board["score"])
     shown = {
@@ -234,7 +233,7 @@ def export_comparison(benchmark: str, comparison: str) -> Response:
         NotFound: the comparison is of another benchmark.
     """
     query, _ = answers.query(ComparisonQuery, file=True)
-    context, caller = calls.context(), visitor().caller
+    context, caller = calls.context(), visitors.visitor().caller
     if view_comparison(context, caller, comparison).document["benchmark"] != benchmark:
         raise NotFound(f"The benchmark has no comparison {comparison[:80]!r}.")
     return export(view_comparison(context, caller, comparison, query.format or "json"), f"{benchmark}-comparison")

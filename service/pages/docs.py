@@ -21,18 +21,15 @@ from markdown_it.token import Token
 from markupsafe import Markup
 from marshmallow.validate import Length
 
+from service import errors, requests
 from service.api import answers as api_answers
 from service.api import calls
 from service.api import status as contract
 from service.api.answers import Kind, conditional
-from service.api.calls import answer, publishes
 from service.contract.fields import Fault
 from service.contract.service import ProblemEntry, Problems, ProblemsQuery
-from service.errors import CODES, TYPES, NotFound
 from service.pages import answers, contract_reading, markdown, visitors
-from service.pages.answers import HTML
 from service.pages.markdown import Heading, Links, plain_text
-from service.requests import Query
 from service.usecases import status as service_status
 from service.usecases.runs import JSON_TYPE, Shown
 
@@ -352,7 +349,7 @@ def _entries() -> Iterator[Entry]:
         page = contract_reading.schema_address(name).partition("#")[0]
         for member in contract_reading.members(name):
             yield Entry(member.path, "member", f"of {name}", f"{page}#{member.anchor}")
-    for kind, table in (("problem", TYPES), ("code", CODES)):
+    for kind, table in (("problem", errors.TYPES), ("code", errors.CODES)):
         for name, entry in table.items():
             yield Entry(name, kind, entry.title, f"/problems/{name}")
     for guide in guides().values():
@@ -368,7 +365,7 @@ FIRST = ("TreesRequest", "TreesAnswer")
 
 
 @overview_blueprint.get("/docs")
-@publishes(answer("The page.", "text/html"))
+@calls.publishes(calls.answer("The page.", "text/html"))
 def get_docs() -> Response:
     """Get this document as web pages.
 
@@ -396,17 +393,17 @@ reference_blueprint.before_request(layout_of)
 @reference_blueprint.get("/<tag>")
 def show_tag(tag: str) -> Response:
     """Show the operations of a tag, and the schemas that only these use."""
-    answers.query(Query)
+    answers.query(requests.Query)
     documents = {each["name"]: each for each in contract_reading.tags()}
     if tag not in documents:
-        raise NotFound("Unknown page. /docs lists the pages of the documentation.")
+        raise errors.NotFound("Unknown page. /docs lists the pages of the documentation.")
     return docs_page("docs_tag.html", "", lambda: _tag_values(documents[tag]))
 
 
 @reference_blueprint.get("/schemas")
 def show_schemas() -> Response:
     """Show the schemas and headers that operations of several tags use, and where all others stand."""
-    answers.query(Query)
+    answers.query(requests.Query)
     return docs_page("docs_schemas.html", "", _schema_values)
 
 
@@ -440,17 +437,17 @@ NO_GUIDES = "This installation has no guides: the folder `docs` of the repositor
 @reference_blueprint.get("/guides")
 def list_guides() -> Response:
     """Show which guides there are."""
-    answers.query(Query)
+    answers.query(requests.Query)
     return docs_page("docs_guides.html", "", dict)
 
 
 @reference_blueprint.get("/guides/<path:name>")
 def show_guide(name: str) -> Response:
     """Show a guide."""
-    answers.query(Query)
+    answers.query(requests.Query)
     guide = guides().get(name)
     if guide is None:
-        raise NotFound("Unknown guide. /docs/guides lists them." if guides() else NO_GUIDES)
+        raise errors.NotFound("Unknown guide. /docs/guides lists them." if guides() else NO_GUIDES)
     return docs_page("docs_guide.html", "", lambda: {"guide": guide, "html": shown(guide)})
 
 
@@ -459,7 +456,7 @@ TOO_LONG = Fault("bad-value", f"At most {LONGEST_QUERY} characters are searched 
 
 
 @dataclass(frozen=True, slots=True)
-class SearchQuery(Query):
+class SearchQuery(requests.Query):
     """What is searched for."""
 
     q: Annotated[str, Length(max=LONGEST_QUERY, error=TOO_LONG)] = ""
@@ -477,7 +474,7 @@ def show_search() -> Response:
 @reference_blueprint.get("/index.json")
 def show_index() -> Response:
     """Show all that can be found, for the script."""
-    answers.query(Query)
+    answers.query(requests.Query)
     return answers.finished(conditional(_index(request.script_root), kind=Kind.PUBLIC))
 
 
@@ -489,11 +486,11 @@ def _index(prefix: str) -> Shown[object]:
 
 problem_blueprint = Blueprint("problems", __name__, url_prefix="/problems")
 problem_blueprint.before_request(layout_of)
-FORMS = {"json": JSON_TYPE, "html": HTML}
+FORMS = {"json": JSON_TYPE, "html": answers.HTML}
 
 
 @problem_blueprint.get("")
-@publishes(answer("The catalogue.", Problems, "text/html"), query=ProblemsQuery, also="forms wrong")
+@calls.publishes(calls.answer("The catalogue.", Problems, "text/html"), query=ProblemsQuery, also="forms wrong")
 def list_problems() -> Response:
     """List all problems with their causes and fixes.
 
@@ -505,7 +502,7 @@ def list_problems() -> Response:
 
 
 @problem_blueprint.get("/<problem>")
-@publishes(answer("The entry.", ProblemEntry, "text/html"), query=ProblemsQuery, also="found forms wrong")
+@calls.publishes(calls.answer("The entry.", ProblemEntry, "text/html"), query=ProblemsQuery, also="found forms wrong")
 def get_problem(problem: str) -> Response:
     """Get the cause and the fix of one type or code of problems.
 

@@ -19,12 +19,9 @@ from service.requests import MACRO, POOLED
 from service.usecases.benchmarks import benchmarks
 from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
-from treescore.core.params import Json
-from treescore.core.scores import Score
-from treescore.core.wording import PERCENT, Figures, counted, figures_of, p_words
+from treescore.core import params, scores, wording
 from treescore.errors import InputError
-from treescore.evaluation.report import find_score
-from treescore.evaluation.spec import Entry
+from treescore.evaluation import report, spec
 from treescore.render.drawing import MISSING, interval_words, signed_words, stepped, value_words
 from treescore.render.forms import extra_notes
 
@@ -51,9 +48,9 @@ class ScoreFigures:
     rounded: bool = False
 
     @property
-    def figures(self) -> Figures:
+    def figures(self) -> wording.Figures:
         """How they are written."""
-        return replace(stepped(figures_of(PERCENT, share=self.share), self.step), rounded=self.rounded)
+        return replace(stepped(wording.figures_of(wording.PERCENT, share=self.share), self.step), rounded=self.rounded)
 
     @property
     def factor(self) -> float:
@@ -79,7 +76,7 @@ class ScoreFigures:
 
 def p_value(p: float | None) -> str:
     """Return a p-value; a dash where there is none."""
-    return p_words(p) or MISSING
+    return wording.p_words(p) or MISSING
 
 
 def whole(number: int | None) -> str:
@@ -140,7 +137,7 @@ class ScoreNames:
         rounded: whether the caller's bounds of intervals are.
     """
 
-    def __init__(self, scoring: Mapping[str, Json], step: float | None = None, *, rounded: bool = False) -> None:
+    def __init__(self, scoring: Mapping[str, params.Json], step: float | None = None, *, rounded: bool = False) -> None:
         self._spec = stored_spec(scoring)
         self._step, self._rounded = step, rounded
 
@@ -185,15 +182,15 @@ class ScoreNames:
         ]
 
     @staticmethod
-    def _headline(entry: Entry | None) -> Mapping[str, str]:
+    def _headline(entry: spec.Entry | None) -> Mapping[str, str]:
         """Return the scores that a metric's own tables show, and what they call them."""
         if entry is None:
             return {}
         return {**entry.metric.headline, **entry.metric.headline_below_best}
 
-    def _score(self, address: str) -> tuple[Entry, Score] | tuple[None, None]:
+    def _score(self, address: str) -> tuple[spec.Entry, scores.Score] | tuple[None, None]:
         try:
-            return find_score(self._spec, address)
+            return report.find_score(self._spec, address)
         except InputError:  # of a revision with other metrics
             return None, None
 
@@ -205,7 +202,7 @@ def score_label(name: str) -> str:
     return label[:1].upper() + label[1:]
 
 
-def kind_of(metrics: Sequence[Json]) -> str:
+def kind_of(metrics: Sequence[params.Json]) -> str:
     """Return what a benchmark scores, by the first of its metrics."""
     first = metrics[0]
     name = first if isinstance(first, str) else first["name"]
@@ -267,5 +264,5 @@ def _time_between(now: datetime, then: datetime) -> str:
     seconds = (then - now).total_seconds()
     for unit, length in (("day", 86_400), ("hour", 3_600)):
         if seconds >= length:
-            return counted(int(seconds // length), unit)
-    return counted(max(1, int(seconds // 60)), "minute")
+            return wording.counted(int(seconds // length), unit)
+    return wording.counted(max(1, int(seconds // 60)), "minute")

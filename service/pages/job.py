@@ -18,16 +18,10 @@ from service.contract.common import Failure
 from service.contract.comparisons import Comparison
 from service.contract.jobs import ComparisonsQuery, ItemsQuery, Job, JobTreesQuery, MetricResult, Results, SystemResult
 from service.errors import BadRequest, Conflict
-from service.pages import answers
-from service.pages.answers import EXPORT_NAMES, download, finished
-from service.pages.figures import NamedScore, ScoreNames
-from service.pages.sentences import asked_of_trees, members_of, picture_file, picture_of, shown_window
-from service.pages.visitors import check_form, scorer
+from service.pages import answers, figures, sentences, visitors
 from service.requests import Query
-from service.usecases import jobs
-from service.usecases.runs import Shown
-from treescore.core.params import Json
-from treescore.core.scores import flat_values, member_at
+from service.usecases import jobs, runs
+from treescore.core import params, scores
 from treescore.render.crosstable import bounds, cross_table, headline, interval_head, notes, shown_interval
 
 blueprint = answers.pages("job", "/j/<job_id>")
@@ -39,7 +33,7 @@ MOST_PAIRS = 300
 """Pairs on the page; exports have all."""
 MOST_ITEMS = 1000
 """Sentences of an export from the page."""
-EXPORTS = tuple((words, form) for form, words in EXPORT_NAMES.items() if form != "tsv")
+EXPORTS = tuple((words, form) for form, words in answers.EXPORT_NAMES.items() if form != "tsv")
 
 
 def keep_key(response: Response, job_id: str, key: str | None) -> Response:
@@ -55,7 +49,7 @@ def keep_key(response: Response, job_id: str, key: str | None) -> Response:
 @blueprint.get("")
 def show_job(job_id: str) -> Response:
     """Show a job."""
-    caller = scorer()
+    caller = visitors.scorer()
     view = jobs.view_job(calls.context(), caller, job_id)
     return answers.page("job.html", **_job_values(caller, view))
 
@@ -63,7 +57,7 @@ def show_job(job_id: str) -> Response:
 @blueprint.get("/live")
 def show_job_live(job_id: str) -> Response:
     """Show the job again, if it differs from what the page shows."""
-    caller = scorer()
+    caller = visitors.scorer()
     view = jobs.view_job(calls.context(), caller, job_id)
     return answers.fragment(
         "job_state.html", view.etag, final=view.final, values=partial(_job_values, caller, view, live=True)
@@ -73,8 +67,8 @@ def show_job_live(job_id: str) -> Response:
 @blueprint.post("")
 def cancel_job(job_id: str) -> Response:
     """Cancel an unfinished job."""
-    caller = scorer()
-    check_form()
+    caller = visitors.scorer()
+    visitors.check_form()
     if request.form.get("do") != "cancel":
         raise BadRequest("The form does not say what to change. Load the page again.")
     try:
@@ -88,15 +82,15 @@ def cancel_job(job_id: str) -> Response:
 @blueprint.get("/delete")
 def ask_delete(job_id: str) -> Response:
     """Ask once more before deleting."""
-    jobs.view_job(calls.context(), scorer(), job_id)
+    jobs.view_job(calls.context(), visitors.scorer(), job_id)
     return answers.page("job_delete.html", job_id=job_id)
 
 
 @blueprint.post("/delete")
 def delete_job(job_id: str) -> Response:
     """Delete texts and results."""
-    caller = scorer()
-    check_form()
+    caller = visitors.scorer()
+    visitors.check_form()
     jobs.delete_job(calls.context(), caller, job_id, request.cookies.get(KEY_COOKIE))
     return answers.go_to("/jobs/new")
 
@@ -105,7 +99,7 @@ def delete_job(job_id: str) -> Response:
 def get_comparisons(job_id: str) -> Response:
     """Send the comparisons in one of the export formats."""
     query, _ = answers.query(ComparisonsQuery, file=True)
-    return answers.sent(jobs.job_comparisons(calls.context(), scorer(), job_id, query))
+    return answers.sent(jobs.job_comparisons(calls.context(), visitors.scorer(), job_id, query))
 
 
 @blueprint.get("/items")
@@ -113,15 +107,15 @@ def get_items(job_id: str) -> Response:
     """Send sentence by sentence what a metric found in an output."""
     query, _ = answers.query(ItemsQuery, file=True)
     form = query.format or "json"
-    page = jobs.job_items(calls.context(), scorer(), job_id, query)
-    return finished(download(calls.item_page(page, form), f"{query.system}.{query.metric}.{form}"))
+    page = jobs.job_items(calls.context(), visitors.scorer(), job_id, query)
+    return answers.finished(answers.download(calls.item_page(page, form), f"{query.system}.{query.metric}.{form}"))
 
 
 def _job_address(job_id: str) -> str:
     return f"/j/{quote(job_id, safe='')}"
 
 
-def _job_values(caller: Caller, view: Shown[Job], *, live: bool = False) -> dict[str, Any]:
+def _job_values(caller: Caller, view: runs.Shown[Job], *, live: bool = False) -> dict[str, Any]:
     """Return what the templates of a job show.
 
     Args:
@@ -142,9 +136,9 @@ def _job_values(caller: Caller, view: Shown[Job], *, live: bool = False) -> dict
     if found is None or not found.get("systems"):
         return values
     systems, comparisons = found["systems"], found.get("comparisons") or ()
-    names = ScoreNames(_scoring(systems[0]["metrics"]))
+    names = figures.ScoreNames(_scoring(systems[0]["metrics"]))
     metrics = systems[0]["metrics"]
-    listed = [f"{key}.{name}" for key, metric in metrics.items() for name, _ in flat_values(metric["scores"])]
+    listed = [f"{key}.{name}" for key, metric in metrics.items() for name, _ in scores.flat_values(metric["scores"])]
     columns, left = names.shown(comparisons[0]["score"] if comparisons else listed[0], listed, every=every)
     return values | {
         "columns": columns, "left": left, "rows": [_system_row(system, columns, comparisons) for system in systems],
@@ -166,7 +160,7 @@ def _placed(failure: Failure | None) -> list[Mapping[str, object]]:
     return placed
 
 
-def _scoring(metrics: Mapping[str, MetricResult]) -> dict[str, Json]:
+def _scoring(metrics: Mapping[str, MetricResult]) -> dict[str, params.Json]:
     """Return the scoring configuration that the signatures of a system's metrics tell."""
     signatures = {key: metric["signature"] for key, metric in metrics.items()}
     return {
@@ -177,18 +171,18 @@ def _scoring(metrics: Mapping[str, MetricResult]) -> dict[str, Json]:
 
 
 def _system_row(
-    system: SystemResult, columns: Sequence[NamedScore], comparisons: Sequence[Comparison]
+    system: SystemResult, columns: Sequence[figures.NamedScore], comparisons: Sequence[Comparison]
 ) -> dict[str, object]:
     cells = []
     for column in columns:
         key, _, name = column.address.partition(".")
-        cells.append(column.figures.value(member_at(system["metrics"][key]["scores"], name)))
+        cells.append(column.figures.value(scores.member_at(system["metrics"][key]["scores"], name)))
     ranked = comparisons[0]["systems"] if comparisons else ()
     own = next((each.get("ci") for each in ranked if each["name"] == system["name"]), None)
     return {"name": system["name"], "cells": cells, "interval": columns[0].figures.interval(*bounds(own))}
 
 
-def _job_comparison(comparison: Comparison, names: ScoreNames) -> dict[str, object]:
+def _job_comparison(comparison: Comparison, names: figures.ScoreNames) -> dict[str, object]:
     """Return one score's comparison as the page shows it."""
     score = names(comparison["score"])
     alpha = comparison["alpha"]
@@ -217,7 +211,7 @@ MEMBERS = ("system", "differs_from", "wrong", "label", "q", "order")
 @sentences_blueprint.get("")
 def show_job_sentence(job: str) -> Response:
     """Show one sentence of a job, by default the first of those that are asked for."""
-    caller = scorer()
+    caller = visitors.scorer()
     document = jobs.view_job(calls.context(), caller, job).document
     results = cast("Results | None", document["results"])  # those of a check have no systems
     scored = () if results is None else results.get("systems", ())
@@ -225,25 +219,25 @@ def show_job_sentence(job: str) -> Response:
     metrics = [each["signature"]["metric"] for system in scored for each in system["metrics"].values()]
     query = _job_trees_query(systems or [UNKNOWN])
     found = jobs.job_window(calls.context(), caller, job, query)
-    members = members_of(query, MEMBERS)
+    members = sentences.members_of(query, MEMBERS)
     beside = None
     if query.differs_from is not None and found.current is not None:
         other = replace(query, system=query.differs_from, differs_from=None, item=found.current["item"])
         tree = jobs.job_window(calls.context(), caller, job, other).current
-        beside = None if tree is None else picture_of(tree, f"Sentence {tree['item']}", "other")
+        beside = None if tree is None else sentences.picture_of(tree, f"Sentence {tree['item']}", "other")
     return answers.page(
         "job_sentences.html", job=document, systems=systems, beside=beside,
-        **shown_window(found, members, f"/j/{job}/sentences", metrics),
+        **sentences.shown_window(found, members, f"/j/{job}/sentences", metrics),
     )  # fmt: skip
 
 
 @sentences_blueprint.get("/picture.svg")
 def show_job_picture(job: str) -> Response:
     """Show the picture of one sentence of a job as a file."""
-    return picture_file(jobs.job_window(calls.context(), scorer(), job, _job_trees_query([])), job)
+    return sentences.picture_file(jobs.job_window(calls.context(), visitors.scorer(), job, _job_trees_query([])), job)
 
 
 def _job_trees_query(systems: Sequence[str]) -> JobTreesQuery:
     """Return which sentence is asked for, by default of the first system."""
-    given = asked_of_trees()
+    given = sentences.asked_of_trees()
     return calls.load_query(JobTreesQuery, {"system": systems[:1], **given} if systems else given)

@@ -5,10 +5,10 @@ under the words of each, and a table. Two expressions of the same words are one,
 not categories.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlencode
 
 from flask import Response, request
@@ -16,25 +16,20 @@ from markupsafe import Markup
 
 from service.api import calls
 from service.caller import Caller
-from service.contract.jobs import JobTreesQuery
-from service.contract.submissions import SubmissionItemsQuery, SubmissionTreesQuery
+from service.contract import jobs, submissions
 from service.errors import Conflict, Forbidden, Gone, NotFound
-from service.pages import answers
+from service.pages import answers, figures, visitors
 from service.pages.answers import drawn, export
-from service.pages.figures import benchmark_document
-from service.pages.visitors import member
 from service.requests import ORDERS, WRONG_KINDS
 from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions.results import heading_of, submission_items, submission_window
 from service.usecases.views.choosing import Window
-from treescore.core.registry import METRICS
-from treescore.core.wording import counted
+from treescore.core import registry, wording
 from treescore.evaluation.spec import Spec
-from treescore.render import constituents_picture
+from treescore.render import constituents_picture, sentence_pictures
 from treescore.render import sentence_shapes as shapes
 from treescore.render.constituent_layout import Part, part_of_spans
-from treescore.render.sentence_pictures import drawn_part, sentence_facts, sentence_svg
 
 Tree = Mapping[str, Any]
 ROOT = "0"
@@ -92,59 +87,56 @@ def missed_of(tree: Tree) -> int | None:
 
 def _picture(tree: Tree, sentence: shapes.Drawable, name: str, *, both: bool) -> Picture:
     marked = tree["wrong"] is not None
-    sentence = drawn_part(sentence)
-    facts = sentence_facts(sentence, every=not marked)
-    return Picture(drawn(sentence_svg(sentence, name)), facts, marked, both)
+    sentence = sentence_pictures.drawn_part(sentence)
+    facts = sentence_pictures.sentence_facts(sentence, every=not marked)
+    return Picture(drawn(sentence_pictures.sentence_svg(sentence, name)), facts, marked, both)
+
+
+_Side: TypeAlias = Sequence[tuple[Tree, str | None]]
+"""What is drawn of an output or of gold, and what is wrong with each."""
+
+
+def _marked(rows: Sequence[Tree], marks: Sequence[str | None] | None) -> _Side:
+    """Return rows with their marks; none is marked where marks are not shown."""
+    return list(zip(rows, marks or [None] * len(rows), strict=True))
 
 
 def _dependencies(tree: Tree, title: str, name: str) -> list[Picture]:
     """Return the dependencies as arcs; the edges of a graph are several at a word or none, its tops are roots."""
-    half = _graph_half if tree["kind"] == "graph" else _half
-    own = half(tree["words"], tree["system"], tree["wrong"])
-    gold = None
+    arcs = _graph_arcs if tree["kind"] == "graph" else _arcs
+
+    def half(words: Sequence[Tree], rows: _Side) -> shapes.DependencyHalf:
+        shown = tuple(shapes.Word(word["id"], word["form"] or "") for word in words)
+        return shapes.DependencyHalf(shown, tuple(arcs(words, rows)))
+
+    own, gold = half(tree["words"], _marked(tree["system"], tree["wrong"])), None
     if tree["gold"] is not None:
-        gold = half(tree["gold_words"] or tree["words"], tree["gold"], tree["missed"])
+        gold = half(tree["gold_words"] or tree["words"], _marked(tree["gold"], tree["missed"]))
     pairs = tree.get("pairs")
     links = None if pairs is None else tuple((of_gold, of_own) for of_own, of_gold in pairs)
     return [_picture(tree, shapes.DependencySentence(title, gold, own, links), name, both=gold is not None)]
 
 
-def _half(words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | None] | None) -> shapes.DependencyHalf:
+def _arcs(words: Sequence[Tree], rows: _Side) -> Iterator[shapes.Arc]:
     index = {word["id"]: at for at, word in enumerate(words)}
-    arcs = []
-    for at, row in enumerate(rows):
+    for at, (row, mark) in enumerate(rows):
         head = row["head"]
-        if head is None or (head != ROOT and head not in index):
-            continue
-        mark = None if marks is None else marks[at]
-        arcs.append(
-            shapes.Arc(
-                None if head == ROOT else index[head], at, row["deprel"] or "", _ARC_MARKS.get(mark, shapes.WRONG)
-            )
-        )
-    return shapes.DependencyHalf(tuple(shapes.Word(word["id"], word["form"] or "") for word in words), tuple(arcs))
+        if head is not None and (head == ROOT or head in index):
+            start = None if head == ROOT else index[head]
+            yield shapes.Arc(start, at, row["deprel"] or "", _ARC_MARKS.get(mark, shapes.WRONG))
 
 
-def _graph_half(
-    words: Sequence[Tree], rows: Sequence[Tree], marks: Sequence[str | None] | None
-) -> shapes.DependencyHalf:
-    given = [None] * len(rows) if marks is None else marks
-    arcs = [
-        shapes.Arc(
-            None if row["predicate"] == ROOT else int(row["predicate"]) - 1,
-            int(row["argument"]) - 1,
-            "" if row["predicate"] == ROOT else row["label"],
-            _ARC_MARKS.get(mark, shapes.WRONG),
-        )
-        for row, mark in zip(rows, given, strict=True)
-    ]
-    return shapes.DependencyHalf(tuple(shapes.Word(word["id"], word["form"] or "") for word in words), tuple(arcs))
+def _graph_arcs(_words: Sequence[Tree], rows: _Side) -> Iterator[shapes.Arc]:
+    for row, mark in rows:
+        top = row["predicate"] == ROOT
+        start, label = (None, "") if top else (int(row["predicate"]) - 1, row["label"])
+        yield shapes.Arc(start, int(row["argument"]) - 1, label, _ARC_MARKS.get(mark, shapes.WRONG))
 
 
 def _constituents(tree: Tree, title: str, name: str) -> list[Picture]:
     words = _forms(tree["words"])
-    own = (tree["system"], tree["wrong"])
-    gold = None if tree["gold"] is None else (tree["gold"], tree["missed"])
+    own = _marked(tree["system"], tree["wrong"])
+    gold = None if tree["gold"] is None else _marked(tree["gold"], tree["missed"])
     if gold is None or tree["gold_words"] is None:
         return [_constituent_picture(tree, title, words, (gold, own), name)]
     return [
@@ -153,47 +145,35 @@ def _constituents(tree: Tree, title: str, name: str) -> list[Picture]:
     ]
 
 
-_Side = tuple[Sequence[Tree], Sequence[str | None] | None]
-"""Constituents, and what is wrong with each."""
-
-
 def _constituent_picture(
     tree: Tree, title: str, words: tuple[str, ...], sides: tuple[_Side | None, _Side | None], name: str
 ) -> Picture:
     note = ""
     made: list[shapes.Constituents | None]
     if tree["kind"] == "constituents":
-        parts = [None if side is None else _part(side[0], len(words)) for side in sides]
-        note = constituents_picture.note_of_parts(len(words), [part for part in parts if part is not None])
-        made = [
-            None if side is None or part is None else _spans(side[0], side[1], part)
-            for side, part in zip(sides, parts, strict=True)
-        ]
+        parts = [_part(side, len(words)) for side in sides if side is not None]
+        note = constituents_picture.note_of_parts(len(words), parts)
+        made = [None if side is None else _spans(side, parts.pop(0)) for side in sides]
     else:
-        made = [None if side is None else _branches(*side) for side in sides]
+        made = [None if side is None else _branches(side) for side in sides]
     gold, own = made
     return _picture(tree, shapes.ConstituentSentence(title, words, gold, own, note=note), name, both=gold is not None)
 
 
-def _part(rows: Sequence[Tree], words: int) -> Part:
+def _part(side: _Side, words: int) -> Part:
     """Find what may be drawn, before an object is made of each row: there may be tens of thousands."""
     drawn_words = min(words, constituents_picture.MOST_TREE_WORDS)
-    return part_of_spans([row["start"] for row in rows], [row["end"] for row in rows], drawn_words)
+    return part_of_spans([row["start"] for row, _ in side], [row["end"] for row, _ in side], drawn_words)
 
 
-def _spans(rows: Sequence[Tree], marks: Sequence[str | None] | None, part: Part) -> tuple[shapes.Span, ...]:
-    chosen = part.kept[: constituents_picture.MOST_SPANS]
+def _spans(side: _Side, part: Part) -> tuple[shapes.Span, ...]:
     return tuple(
-        shapes.Span(
-            rows[number]["label"], rows[number]["start"], rows[number]["end"],
-            _SPAN_MARKS.get(None if marks is None else marks[number], shapes.WRONG),
-        )
-        for number in chosen
-    )  # fmt: skip
+        shapes.Span(row["label"], row["start"], row["end"], _SPAN_MARKS.get(mark, shapes.WRONG))
+        for row, mark in (side[number] for number in part.kept[: constituents_picture.MOST_SPANS])
+    )
 
 
-def _branches(rows: Sequence[Tree], marks: Sequence[str | None] | None) -> tuple[shapes.Branch, ...]:
-    given = [None] * len(rows) if marks is None else marks
+def _branches(side: _Side) -> tuple[shapes.Branch, ...]:
     return tuple(
         shapes.Branch(
             "-".join(filter(None, (row["label"], row["function"]))),
@@ -201,20 +181,20 @@ def _branches(rows: Sequence[Tree], marks: Sequence[str | None] | None) -> tuple
             tuple(word["word"] for word in row["words"]),
             _SPAN_MARKS.get(mark, shapes.WRONG),
         )
-        for row, mark in zip(rows, given, strict=True)
+        for row, mark in side
     )
 
 
 def _alignment(tree: Tree, title: str, name: str) -> list[Picture]:
     links = [
         shapes.Link(*_ends(row), shapes.WRONG if mark is not None else shapes.AGREED)
-        for row, mark in zip(tree["system"], tree["wrong"] or [None] * len(tree["system"]), strict=True)
+        for row, mark in _marked(tree["system"], tree["wrong"])
     ]
     if tree["gold"] is not None:
         links = [link for link in links if link.mark == shapes.WRONG]
         links += [
             shapes.Link(*_ends(row), shapes.MISSED if mark is not None else shapes.AGREED, row["sure"])
-            for row, mark in zip(tree["gold"], tree["missed"] or [None] * len(tree["gold"]), strict=True)
+            for row, mark in _marked(tree["gold"], tree["missed"])
         ]
     rows = [*tree["system"], *(tree["gold"] or ())]
     sentence = shapes.AlignmentSentence(
@@ -373,7 +353,7 @@ def _summary(rows: Sequence[Expression], *, both: bool) -> list[str]:
     if not rows:
         return ["Neither gold nor the output has an expression here." if both else "The output has no expression here."]
     if not all(row.state for row in rows):
-        return [f"{counted(len(rows), 'expression')} of the output; what is wrong with them is not shown."]
+        return [f"{wording.counted(len(rows), 'expression')} of the output; what is wrong with them is not shown."]
     states = [row.state for row in rows]
     missed, wrong = states.count(MISSED), states.count(WRONG)
     other = states.count(OTHER_CATEGORY)
@@ -406,13 +386,13 @@ ORDER_WORDS = {"-errors": "most errors first"}
 @blueprint.get("")
 def show_sentence(submission: str) -> Response:
     """Show one sentence, by default the first of those that are asked for."""
-    caller = member("submit", "read")
+    caller = visitors.member("submit", "read")
     query, against = _submission_trees_query()
     heading = heading_of(calls.context(), caller, submission)
     query = replace(query, part=query.part or heading.parts[0])
     found = submission_window(calls.context(), caller, submission, query, against)
     members = members_of(query, FILTERS) | ({} if against is None else {AGAINST: against})
-    spec = stored_spec(benchmark_document(caller, heading.benchmark))
+    spec = stored_spec(figures.benchmark_document(caller, heading.benchmark))
     lacking = partial(_wrong_expressions, caller, submission, spec, query.part)
     return answers.page(
         "sentences.html", submission=heading,
@@ -425,7 +405,7 @@ def show_sentence(submission: str) -> Response:
 @blueprint.get("/picture.svg")
 def show_picture(submission: str) -> Response:
     """Show the picture of one sentence as a file."""
-    caller = member("submit", "read")
+    caller = visitors.member("submit", "read")
     query, against = _submission_trees_query()
     return picture_file(submission_window(calls.context(), caller, submission, query, against), submission)
 
@@ -439,11 +419,11 @@ def picture_file(found: Window, name: str) -> Response:
     return export(Shown(None, svg.encode(), content_type=SVG), f"{name}-{item}.svg")
 
 
-def _beside(caller: Caller, against: str, query: SubmissionTreesQuery, found: Window) -> list[Picture]:
+def _beside(caller: Caller, against: str, query: submissions.SubmissionTreesQuery, found: Window) -> list[Picture]:
     """Return the pictures of the other submission in the sentence that is looked at."""
     if found.current is None:
         return []
-    wanted = SubmissionTreesQuery(part=query.part, item=int(str(found.current["item"])))
+    wanted = submissions.SubmissionTreesQuery(part=query.part, item=int(str(found.current["item"])))
     tree = submission_window(calls.context(), caller, against, wanted).current
     return [] if tree is None else picture_of(tree, f"Sentence {tree['item']}", "other")
 
@@ -455,7 +435,7 @@ def _wrong_expressions(
     compared = [entry.key for entry in spec.entries if entry.name == "mwe" and not entry.steps]
     if not compared:
         return None
-    query = SubmissionItemsQuery(part=part, metric=compared[0], cursor=str(int(tree["item"]) - 1), limit=1)
+    query = submissions.SubmissionItemsQuery(part=part, metric=compared[0], cursor=str(int(tree["item"]) - 1), limit=1)
     try:
         items: Sequence[Mapping[str, Any]] = submission_items(calls.context(), caller, submission, query).items
     except (NotFound, Forbidden, Conflict, Gone):
@@ -466,11 +446,11 @@ def _wrong_expressions(
     return [frozenset(map(str, words)) for words in found if words]
 
 
-def _submission_trees_query() -> tuple[SubmissionTreesQuery, str | None]:
+def _submission_trees_query() -> tuple[submissions.SubmissionTreesQuery, str | None]:
     """Return which sentence is asked for, and the submission that it is compared with."""
     given = asked_of_trees()
     against = given.pop(AGAINST, [None])[0]
-    return calls.load_query(SubmissionTreesQuery, given), against
+    return calls.load_query(submissions.SubmissionTreesQuery, given), against
 
 
 def asked_of_trees() -> dict[str, Any]:
@@ -479,7 +459,7 @@ def asked_of_trees() -> dict[str, Any]:
     return {"item" if name == NUMBER else name: values for name, values in given.items() if values != [""]}
 
 
-def members_of(query: SubmissionTreesQuery | JobTreesQuery, names: Sequence[str]) -> dict[str, Any]:
+def members_of(query: submissions.SubmissionTreesQuery | jobs.JobTreesQuery, names: Sequence[str]) -> dict[str, Any]:
     """Return the members of these names that a query gives."""
     return {name: value for name in names if (value := getattr(query, name)) is not None}
 
@@ -510,7 +490,7 @@ def shown_window(
         "tree": tree,
         "pictures": [] if tree is None else picture_of(tree, f"Sentence {tree['item']}"),
         "expressions": None if tree is None else expressions_of(tree, lambda: lacking(tree)),
-        "heads_compared": any(METRICS[name].reads_heads for name in metrics),
+        "heads_compared": any(registry.METRICS[name].reads_heads for name in metrics),
         "errors": None if tree is None else errors_of(tree),
         "listed": [(each, at(each.item), each.text[:SNIPPET]) for each in found.around],
         "members": members,

@@ -6,7 +6,7 @@ With an invite a team makes itself, and gets its token once.
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from flask import Response, request
+from flask import Blueprint, Response, request
 
 from service.api import calls
 from service.caller import Caller
@@ -16,11 +16,9 @@ from service.contract.benchmarks import Benchmark, BenchmarksQuery, Revision
 from service.contract.common import PageQuery
 from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import ServiceError, Unauthorized
-from service.pages import admin, answers, board, compare, docs, job, sentences, submission, submit, visitors
+from service.pages import admin, answers, board, compare, docs, figures, job, sentences, submission, submit, visitors
 from service.pages.board import shown_board
-from service.pages.figures import ScoreNames, benchmark_document, kind_of, state_of
 from service.pages.markdown import strangers_html
-from service.pages.visitors import visitor
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.boards.viewing import leaderboard
 
@@ -35,7 +33,7 @@ _LEADING = LruCache[Mapping[str, object]](4096, lambda _: 1)
 @benchmarks_blueprint.get("/")
 def show_benchmarks() -> Response:
     """Show the benchmarks that the visitor may know of, their states and who is first."""
-    caller = visitor().caller
+    caller = visitors.visitor().caller
     query, _ = answers.query(BenchmarksQuery)
     listed = benchmarks.list_benchmarks(calls.context(), caller, query)
     rows = [_benchmark_row(caller, cast("Benchmark", document)) for document in listed.items]
@@ -46,9 +44,9 @@ def _benchmark_row(caller: Caller, document: Benchmark) -> dict[str, object]:
     return {
         "id": document["id"],
         "title": document["title"],
-        "kind": kind_of(document["metrics"]),
+        "kind": figures.kind_of(document["metrics"]),
         "parts": len(document["parts"]),
-        "state": state_of(document, calls.context().now()),
+        "state": figures.state_of(document, calls.context().now()),
         **_leading(caller, document),
     }
 
@@ -70,7 +68,7 @@ def _leading_of(document: Benchmark, board: Leaderboard) -> Mapping[str, object]
     first = next((each for each in board["rows"] if each["rank"] is not None), None)
     if first is None:
         return {**NO_LEADER, "teams": teams}
-    score = ScoreNames(document, board["rounding"])(board["score"]).figures.value(first["score"])
+    score = figures.ScoreNames(document, board["rounding"])(board["score"]).figures.value(first["score"])
     return {"teams": teams, "first": first["team_name"] or first["name"] or "anonymous", "score": score}
 
 
@@ -90,10 +88,10 @@ FEEDBACK = {
 @about_blueprint.get("")
 def show_about(benchmark: str) -> Response:
     """Show what the organisers say of a benchmark."""
-    document = benchmark_document(visitor().caller, benchmark)
+    document = figures.benchmark_document(visitors.visitor().caller, benchmark)
     about = document["about"]
     texts = [(title, strangers_html(about[name])) for name, title in TEXTS.items() if about.get(name)]
-    names = ScoreNames(document, None)
+    names = figures.ScoreNames(document, None)
     return answers.page(
         "about.html", **shown_board(document), texts=texts, links=about.get("links") or (),
         main=names(document["main_score"]), feedback=FEEDBACK,
@@ -108,15 +106,15 @@ SETTINGS = {"format": "format", "transforms": "transforms", "metrics": "metrics"
 @revisions_blueprint.get("")
 def show_revisions(benchmark: str) -> Response:
     """Show the revisions, newest first."""
-    caller = visitor().caller
+    caller = visitors.visitor().caller
     query, _ = answers.query(PageQuery)
     listed = revisions.list_revisions(calls.context(), caller, benchmark, query)
-    document = benchmark_document(caller, benchmark)
+    document = figures.benchmark_document(caller, benchmark)
     numbers = [int(str(item["number"])) for item in listed.items]
     shown = [revisions.view_revision(calls.context(), caller, benchmark, each).document for each in numbers]
     before = {each["number"]: each for each in shown}
     rows = [{"revision": each, "changes": list(_changes(before.get(each["number"] - 1), each))} for each in shown]
-    names = ScoreNames(document, None)
+    names = figures.ScoreNames(document, None)
     return answers.page(
         "revisions.html", **shown_board(document), rows=rows, next=listed.next,
         figures_of=lambda revision: names(revision["main_score"]).figures,
@@ -194,26 +192,8 @@ def join(secret: str) -> Response:
     return answers.page("join.html", invite=None, secret=secret, team=team)
 
 
-PAGES = (
-    about_blueprint,
-    admin.blueprint,
-    admin.teams_blueprint,
-    admin.webhooks_blueprint,
-    benchmarks_blueprint,
-    board.blueprint,
-    compare.blueprint,
-    job.blueprint,
-    job.sentences_blueprint,
-    submit.job_blueprint,
-    join_blueprint,
-    board.matrix_blueprint,
-    revisions_blueprint,
-    sentences.blueprint,
-    sign_in_blueprint,
-    answers.static_blueprint,
-    submission.blueprint,
-    submit.blueprint,
-    docs.overview_blueprint,
-    docs.reference_blueprint,
-    docs.problem_blueprint,
-)
+_MODULES = (admin, answers, board, compare, docs, job, sentences, submission, submit)
+PAGES = [
+    *(each for module in _MODULES for each in vars(module).values() if isinstance(each, Blueprint)),
+    *(about_blueprint, benchmarks_blueprint, join_blueprint, revisions_blueprint, sign_in_blueprint),
+]

@@ -11,9 +11,7 @@ from service.api import calls
 from service.caller import Caller
 from service.contract import submissions as contract
 from service.errors import BadRequest, Conflict, Gone, NotFound
-from service.pages import answers, figures
-from service.pages.answers import download
-from service.pages.visitors import member, sender, visitor
+from service.pages import answers, figures, visitors
 from service.policy.gate import LEVELS, Level
 from service.requests import LINKS, MACRO, POOLED
 from service.usecases.benchmarks import benchmarks
@@ -55,12 +53,20 @@ def rows_of(
         sent: parts that the submission has an output of.
     """
     known, outputs = list(parts), set(sent)
-    rows = [_score_row(scores, columns, name, label, "") for name, label in figures.TOGETHER.items() if len(known) > 1]
+
+    def row(name: str, label: str, note: str = "") -> ScoreRow:
+        found = [_figure(scores["metrics"], column.address, name, alone=len(known) == 1) for column in columns]
+        bounds = found[0][1]
+        interval = "" if bounds is None else columns[0].figures.interval(bounds["low"], bounds["high"])
+        cells = [column.figures.value(value) for column, (value, _) in zip(columns, found, strict=True)]
+        return ScoreRow(label, name not in (MACRO, POOLED), cells, interval, note)
+
+    rows = [row(name, label) for name, label in figures.TOGETHER.items() if len(known) > 1]
     for part in known:
         state = scores["parts"].get(part)
         failed = state is not None and state["failure"] is not None
         note = "not sent" if part not in outputs else "could not be scored" if failed else ""
-        rows.append(_score_row(scores, columns, part, part, note, alone=len(known) == 1))
+        rows.append(row(part, part, note))
     return rows
 
 
@@ -101,22 +107,6 @@ def _addresses(metrics: Mapping[str, Any]) -> Iterable[str]:
             yield from (f"{key}.{name}" for name, _ in flat_values(group or {}))
 
 
-def _score_row(
-    scores: contract.SubmissionScores,
-    columns: Sequence[figures.NamedScore],
-    name: str,
-    label: str,
-    note: str,
-    *,
-    alone: bool = False,
-) -> ScoreRow:
-    found = [_figure(scores["metrics"], column.address, name, alone=alone) for column in columns]
-    bounds = found[0][1]
-    interval = "" if bounds is None else columns[0].figures.interval(bounds["low"], bounds["high"])
-    cells = [column.figures.value(value) for column, (value, _) in zip(columns, found, strict=True)]
-    return ScoreRow(label, name not in (MACRO, POOLED), cells, interval, note)
-
-
 def _figure(metrics: Mapping[str, Any], address: str, name: str, *, alone: bool) -> tuple[float | None, Any]:
     """Return a score over a part, or over all of them, and its interval."""
     key, _, score = address.partition(".")
@@ -153,7 +143,7 @@ MOST_OTHERS = 50
 @blueprint.get("")
 def show_submission(submission: str) -> Response:
     """Show a submission."""
-    caller = member(*READERS)
+    caller = visitors.member(*READERS)
     view = submissions.view_submission(calls.context(), caller, submission)
     values = _submission_values(caller, view)
     return answers.page("submission.html", **values, others=_others(caller, values["submission"], values["level"]))
@@ -162,20 +152,16 @@ def show_submission(submission: str) -> Response:
 @blueprint.get("/live")
 def show_submission_live(submission: str) -> Response:
     """Show state and scores again, if they differ from what the page shows."""
-    caller = member(*READERS)
+    caller = visitors.member(*READERS)
     view = submissions.view_submission(calls.context(), caller, submission)
-    return answers.fragment(
-        "submission_state.html",
-        view.etag,
-        final=view.final,
-        values=partial(_submission_values, caller, view, live=True),
-    )
+    shown = partial(_submission_values, caller, view, live=True)
+    return answers.fragment("submission_state.html", view.etag, final=view.final, values=shown)
 
 
 @blueprint.post("")
 def change_submission(submission: str) -> Response:
     """Rename, annotate, withdraw, choose, cancel or retry. What is refused is said on the page."""
-    caller = sender("submit")
+    caller = visitors.sender("submit")
     asked = request.form.get("do", "")
     if asked not in CHANGES:
         raise BadRequest("The form does not say what to change. Load the page again.")
@@ -193,7 +179,7 @@ def change_submission(submission: str) -> Response:
 @blueprint.get("/delete")
 def ask_delete(submission: str) -> Response:
     """Ask once more before deleting, where that is not refused."""
-    caller = member("submit")
+    caller = visitors.member("submit")
     submissions.check_deletable(calls.context(), caller, submission)
     document = submissions.view_submission(calls.context(), caller, submission).document
     return answers.page("submission_delete.html", submission=document)
@@ -202,7 +188,7 @@ def ask_delete(submission: str) -> Response:
 @blueprint.post("/delete")
 def delete_submission(submission: str) -> Response:
     """Delete outputs, scores and name."""
-    caller = sender("submit")
+    caller = visitors.sender("submit")
     document = submissions.view_submission(calls.context(), caller, submission).document
     submissions.delete_submission(calls.context(), caller, submission)
     chosen = f"?{urlencode({'benchmark': document['benchmark']})}" if caller.organiser else ""
@@ -212,14 +198,14 @@ def delete_submission(submission: str) -> Response:
 @blueprint.get("/output")
 def get_output(submission: str) -> Response:
     """Send the output of one part, byte for byte."""
-    caller = member(*READERS)
+    caller = visitors.member(*READERS)
     query, _ = answers.query(contract.OutputQuery)
     view = submissions.submission_output(calls.context(), caller, submission, query.part)
     document = submissions.view_submission(calls.context(), caller, submission).document
     spec = stored_spec(figures.benchmark_document(caller, document["benchmark"]))
     suffix = ".json" if spec.format.format.fields else next(iter(spec.format.format.suffixes), ".txt")
     name = query.part or next(iter(document["outputs"] or ()), submission)
-    return download(answers.sent(view), f"{name}{suffix}")
+    return answers.download(answers.sent(view), f"{name}{suffix}")
 
 
 def _change(caller: Caller, submission: str, asked: str) -> None:
@@ -265,7 +251,7 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     )
     values: dict[str, Any] = {
         "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
-        "may_change": visitor().caller.allowed("submit"), "state": state, "open": figures.is_open(state),
+        "may_change": visitors.visitor().caller.allowed("submit"), "state": state, "open": figures.is_open(state),
         "acts": figures.is_open(state) or caller.organiser, "chooses": benchmark["leaderboard"]["pick"] == "chosen",
         "problem": None, "links": LINKS, "kept": _fields(document),
         "columns": (), "rows": (), "left": 0, "every": False, "sliced": None, "live": live, "quota": document["quota"],

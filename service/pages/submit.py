@@ -14,27 +14,20 @@ from typing import Any, NamedTuple
 
 from flask import Response, request
 
-from service import errors
+from service import errors, requests
 from service.api import bodies, calls, forms
-from service.api.forms import FormPart
 from service.caller import Caller
 from service.config import Config
 from service.contract.benchmarks import Benchmark, BenchmarksQuery
 from service.contract.common import PageQuery
 from service.contract.jobs import Job, JobRequest, job_schema
 from service.contract.submissions import SubmissionRequest, SubmissionsQuery
-from service.pages import answers
-from service.pages.figures import benchmark_document, is_open, state_of
-from service.pages.job import keep_key
-from service.pages.visitors import CSRF_FIELD, check_form, member, scorer
-from service.requests import Query
+from service.pages import answers, figures, job, visitors
 from service.requests import Request as Asked
-from service.usecases import jobs
-from service.usecases.access import IdempotencyKey
+from service.usecases import access, jobs, runs
 from service.usecases.benchmarks import benchmarks, teams
-from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
-from service.usecases.submissions import submissions, validation
+from service.usecases.submissions import submissions, validation, views
 from treescore.core.params import Json, escape
 from treescore.core.registry import FORMATS, METRICS
 from treescore.core.text import actually
@@ -75,7 +68,7 @@ class Upload:
     files: Mapping[str, Sequence[File]]
     problems: ProblemList
 
-    def key(self, asked: Asked, *about: str) -> IdempotencyKey | None:
+    def key(self, asked: Asked, *about: str) -> access.IdempotencyKey | None:
         """Return what recognises this form when it is sent twice, as by a double click.
 
         Another text in the same form is another request: who comes back and sends a corrected file is not refused.
@@ -88,7 +81,7 @@ class Upload:
         if not given or len(given) > LONGEST_KEY or not given.isascii() or not given.isprintable():
             return None
         digest = " ".join((*about, bodies.digest(request, asked)))
-        return IdempotencyKey(f"page {given} {hashlib.sha256(digest.encode()).hexdigest()}", digest)
+        return access.IdempotencyKey(f"page {given} {hashlib.sha256(digest.encode()).hexdigest()}", digest)
 
 
 @dataclass(slots=True)
@@ -128,7 +121,7 @@ def read_upload() -> Upload:
                     detail = f"The field {part.name[: errors.LONGEST_SHOWN]!r} is given twice. Give it once."
                     raise errors.BadRequest(detail, slug="malformed-body")
                 fields[part.name] = _decoded(part.data)
-        check_form(fields.get(CSRF_FIELD, ""))
+        visitors.check_form(fields.get(visitors.CSRF_FIELD, ""))
         return _unpacked(fields, parts, config, left)
 
 
@@ -203,7 +196,7 @@ def _stems(name: str) -> Iterator[str]:
         stem = stem.rpartition(".")[0]
 
 
-def _unpacked(fields: Mapping[str, str], parts: Iterable[FormPart], config: Config, left: int) -> Upload:
+def _unpacked(fields: Mapping[str, str], parts: Iterable[forms.FormPart], config: Config, left: int) -> Upload:
     """Unpack the files of a form, which may not be larger than `left` together."""
     files: dict[str, list[File]] = {}
     problems = ProblemList()
@@ -261,7 +254,7 @@ LISTED = 20
 @blueprint.get("")
 def show_submit() -> Response:
     """Show the form, and what was sent before."""
-    caller = member(*READERS)
+    caller = visitors.member(*READERS)
     query, own = answers.query(SubmissionsQuery, "benchmark")
     slug = _slug(caller, own.get("benchmark", ""))
     return answers.page("submit.html", **_submit_values(caller, slug, {"team": query.team or ""}, query))
@@ -270,12 +263,12 @@ def show_submit() -> Response:
 @blueprint.post("")
 def send_outputs() -> Response:
     """Check or submit outputs. What is wrong is shown above the form, which keeps the fields."""
-    caller = member("submit")
+    caller = visitors.member("submit")
     upload = read_upload()
     slug = _slug(caller, upload.fields.get("benchmark", ""))
     if not slug:
         raise errors.BadRequest("Choose a benchmark first.")
-    targets = _targets(benchmark_document(caller, slug))
+    targets = _targets(figures.benchmark_document(caller, slug))
     assigned = assign(upload.files.get(FILES, ()), targets, upload.fields)
     again = {"asked": assigned.asked[:MOST_ASKED], "targets": targets}
     try:
@@ -293,7 +286,7 @@ def send_outputs() -> Response:
 @blueprint.get("/checks/<job_id>")
 def show_check(job_id: str) -> Response:
     """Show what a check found."""
-    caller = member(*READERS)
+    caller = visitors.member(*READERS)
     view = jobs.view_job(calls.context(), caller, job_id)
     return answers.page("check_page.html", 200, **_check(view))
 
@@ -301,7 +294,7 @@ def show_check(job_id: str) -> Response:
 @blueprint.get("/checks/<job_id>/live")
 def show_check_live(job_id: str) -> Response:
     """Show what a check found, if it differs from what the page shows."""
-    caller = member(*READERS)
+    caller = visitors.member(*READERS)
     view = jobs.view_job(calls.context(), caller, job_id)
     return answers.fragment("check.html", view.etag, final=view.final, values=lambda: _check(view))
 
@@ -348,7 +341,7 @@ def _checked(
     return answers.page("submit.html", **values)
 
 
-def _check(view: Shown[Job]) -> dict[str, object]:
+def _check(view: runs.Shown[Job]) -> dict[str, object]:
     """Return what the templates of a check show.
 
     Raises:
@@ -389,11 +382,11 @@ def _submit_values(
     if caller.organiser:
         known = teams.list_teams(context, caller, slug, PageQuery(limit=MOST_LISTED))
         values["teams"] = [(each["id"], each["name"]) for each in known.items]
-    document = benchmark_document(caller, slug)
+    document = figures.benchmark_document(caller, slug)
     page = submissions.list_submissions(context, caller, slug, replace(query or SubmissionsQuery(), limit=LISTED))
-    state = state_of(document, context.now())
+    state, quotas = figures.state_of(document, context.now()), views.quotas_of_caller(context, caller, slug)
     return values | {
-        "benchmark": document, "quota": submissions.quota_of(context, caller, slug), "state": state,
+        "benchmark": document, "quota": views.quota_document(quotas, context.now()) if quotas else None, "state": state,
         "closed": _why_not(caller, document, state), "sent": page.items, "next": page.next,
     }  # fmt: skip
 
@@ -404,7 +397,7 @@ def _why_not(caller: Caller, document: Benchmark, state: str) -> str:
         return "You may look at submissions, not send them."
     if document["active_revision"] is None:
         return "The gold standard has not passed its check yet. Load the page again later."
-    if not caller.organiser and not is_open(state):
+    if not caller.organiser and not figures.is_open(state):
         return "The benchmark is closed: nothing can be sent." if state == "closed" else f"The benchmark {state}."
     return ""
 
@@ -417,22 +410,22 @@ GOLD, OUTPUTS = "gold", "outputs"
 @job_blueprint.get("")
 def show_job_form() -> Response:
     """Show the form."""
-    scorer()
-    answers.query(Query)
+    visitors.scorer()
+    answers.query(requests.Query)
     return answers.page("job_form.html", **_job_form_values({}))
 
 
 @job_blueprint.post("")
 def send_job() -> Response:
     """Score files. What is wrong is shown below the form, which keeps the choices."""
-    caller = scorer()
+    caller = visitors.scorer()
     upload = read_upload()
     try:
         asked = _job_of(upload)
         made = jobs.submit_job(calls.context(), caller, asked, upload.key(asked))
     except answers.REFUSED as error:
         return answers.refused("job_form.html", error, **_job_form_values(upload.fields))
-    return keep_key(answers.go_to(f"/j/{made.id}"), made.id, made.key)
+    return job.keep_key(answers.go_to(f"/j/{made.id}"), made.id, made.key)
 
 
 def _job_form_values(fields: Mapping[str, str]) -> dict[str, Any]:

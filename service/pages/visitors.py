@@ -9,12 +9,10 @@ from urllib.parse import quote
 
 from flask import Response, g, request
 
-from service.api import calls
-from service.api.middleware import note_of
+from service.api import calls, middleware
 from service.caller import Caller
 from service.errors import Forbidden, Unauthorized
 from service.usecases import access
-from service.usecases.access import SignedIn, count_failure
 
 SESSION_COOKIE = "treescore_session"
 THEME_COOKIE = "treescore_theme"
@@ -35,7 +33,7 @@ class Visitor:
     """
 
     caller: Caller
-    signed: SignedIn | None
+    signed: access.SignedIn | None
     theme: str
 
     @property
@@ -112,7 +110,7 @@ def reader() -> Visitor:
 
 
 def _visitor(*, tokens: bool = True) -> Visitor:
-    theme, note = _theme(), note_of(request.environ)
+    theme, note = _theme(), middleware.note_of(request.environ)
     cookie = request.cookies.get(SESSION_COOKIE)
     if cookie:
         try:
@@ -129,7 +127,7 @@ def _visitor(*, tokens: bool = True) -> Visitor:
 
 
 def _anonymous() -> Caller:
-    return Caller(None, frozenset(), address=note_of(request.environ).address)
+    return Caller(None, frozenset(), address=middleware.note_of(request.environ).address)
 
 
 def _theme() -> str:
@@ -209,11 +207,11 @@ def begin_session(response: Response, token: str) -> Response:
         Unauthorized: the token is unknown, expired or revoked.
         TooManyRequests: it is, after too many others from this address.
     """
-    address = note_of(request.environ).address
+    address = middleware.note_of(request.environ).address
     try:
         cookie, _ = access.sign_in(calls.context(), token, address)
     except Unauthorized:
-        count_failure(calls.context(), address)
+        access.count_failure(calls.context(), address)
         raise
     before = request.cookies.get(SESSION_COOKIE)
     if before:

@@ -17,6 +17,7 @@ link of the output, and nothing of gold's words.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -24,10 +25,9 @@ import treescore.metrics  # noqa: F401 - importing the package fills the registr
 from service.policy import figures
 from treescore.core import params, registry
 from treescore.errors import Problem
-from treescore.significance.assembly import ranks_of
-from treescore.significance.notes import notes
+from treescore.significance import assembly, notes
 
-Document = Mapping[str, object]
+Document: TypeAlias = Mapping[str, Any]
 
 SHELL = ("item", "status")
 """Members that every item shows: the number of the sentence, and whether it could be scored."""
@@ -39,7 +39,7 @@ def disclosure_of(metric: str) -> registry.Disclosure:
     return registry.NOTHING_DISCLOSED if known is None else known.disclosure
 
 
-def shown_item(metric: str, document: Document) -> dict[str, object]:
+def shown_item(metric: str, document: Document) -> dict[str, Any]:
     """Return one item as a participant may see it at level `items`.
 
     A sentence without a scored output shows no figures and no words: they would be gold's, which are charged to it.
@@ -47,11 +47,11 @@ def shown_item(metric: str, document: Document) -> dict[str, object]:
     disclosure = disclosure_of(metric)
     shown = chosen(document, SHELL)
     if document.get("problem") is not None:
-        shown["problem"] = {"code": object_of(document["problem"])["code"]}
+        shown["problem"] = {"code": document["problem"]["code"]}
     scored = document["status"] == "ok"
     for kind, names in (("scores", disclosure.scores), ("counts", disclosure.counts)):
         if kind in document:
-            shown[kind] = chosen(object_of(document[kind]), names if scored else ())
+            shown[kind] = chosen(document[kind], names if scored else ())
     shown |= chosen(document, disclosure.members)
     if not scored:
         return shown
@@ -60,14 +60,14 @@ def shown_item(metric: str, document: Document) -> dict[str, object]:
     }
 
 
-def shown_items(metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:
+def shown_items(metric: str, documents: Sequence[Document]) -> list[dict[str, Any]]:
     """Return a page of items; of metrics that score the division into sentences, by the output's own sentences."""
     shown = [shown_item(metric, document) for document in documents]
     if not disclosure_of(metric).output_sentences:
         return shown
     by_sentence: dict[int, list[Document]] = {}
     for document in shown:
-        for word in objects_of(document.get("words", ())):
+        for word in document.get("words", ()):
             sentence = word["sentence"]
             if isinstance(sentence, int):
                 kept = {name: value for name, value in word.items() if name != "sentence"}
@@ -80,14 +80,14 @@ def shown_groupings(metric: str) -> tuple[str, ...]:
     return tuple(disclosure_of(metric).slices)
 
 
-def shown_rows(metric: str, grouping: str, documents: Sequence[Document]) -> list[dict[str, object]]:
+def shown_rows(metric: str, grouping: str, documents: Sequence[Document]) -> list[dict[str, Any]]:
     """Return the rows of one grouping, only of what the output itself has, in an order that does not depend on gold."""
     declared = disclosure_of(metric).slices.get(grouping)
     if declared is None:
         return []
-    kept: list[tuple[float, dict[str, object]]] = []
+    kept: list[tuple[float, dict[str, Any]]] = []
     for row in documents:
-        counts, scores = object_of(row["counts"]), object_of(row["scores"])
+        counts, scores = row["counts"], row["scores"]
         size = counts[declared.counts[0]]
         # The last row of a long table sums up the rarest values, and which values are rare depends on gold.
         if row["value"] is None or not isinstance(size, int | float) or not size:
@@ -98,45 +98,19 @@ def shown_rows(metric: str, grouping: str, documents: Sequence[Document]) -> lis
     return [shown for _, shown in sorted(kept, key=lambda pair: (-pair[0], str(pair[1]["value"])))]
 
 
-def chosen(document: Document, names: Iterable[str]) -> dict[str, object]:
+def chosen(document: Document, names: Iterable[str]) -> dict[str, Any]:
     """Return the members of these names that the document has, in the order of the names."""
     return {name: document[name] for name in names if name in document}
 
 
-def object_of(value: object) -> Document:
-    """Return a JSON value that is an object.
-
-    Raises:
-        TypeError: it is not an object.
-    """
-    if not isinstance(value, Mapping):
-        raise TypeError(f"expected a JSON object, not {type(value).__name__}")
-    return value
-
-
-def objects_of(value: object) -> Iterable[Document]:
-    """Return the objects of a JSON list.
-
-    Raises:
-        TypeError: it is not a list of objects.
-    """
-    if not isinstance(value, Iterable):
-        raise TypeError(f"expected a JSON list, not {type(value).__name__}")
-    return [object_of(each) for each in value]
-
-
-def _in_part(fields: registry.Fields, value: object) -> object:
+def _in_part(fields: registry.Fields, value: Any) -> object:
     """Return the declared members of an object, or of each object in a list."""
     if isinstance(value, Mapping):
         return _fields(fields, value)
-    return [
-        _fields(fields, each)
-        for each in objects_of(value)
-        if not fields.required or each.get(fields.required) is not None
-    ]
+    return [_fields(fields, each) for each in value if not fields.required or each.get(fields.required) is not None]
 
 
-def _fields(fields: registry.Fields, document: Document) -> dict[str, object]:
+def _fields(fields: registry.Fields, document: Document) -> dict[str, Any]:
     shown = {name: document[member] for member, name in fields.shown.items() if member in document}
     return shown | {name: document[score] == 1.0 for score, name in fields.perfect.items()}
 
@@ -190,37 +164,35 @@ def shown_comparison(document: Document, *, by_part: bool, counts: bool = False)
     shown["rounded"] = True
     if not by_part:
         shown.pop("part_names", None)
-    shown |= _ranked(shown, [_system(each) for each in objects_of(document.get("systems", ()))])
-    shown["pairs"] = [_pair(each, by_part=by_part) for each in objects_of(document["pairs"])]
-    shown["signature"] = chosen(object_of(document.get("signature", {})), _COMPARISON_SIGNATURE)
+    shown |= _ranked(shown, [_system(each) for each in document.get("systems", ())])
+    shown["pairs"] = [_pair(each, by_part=by_part) for each in document["pairs"]]
+    shown["signature"] = chosen(document.get("signature", {}), _COMPARISON_SIGNATURE)
     if counts:
         shown["unit_count"] = document["unit_count"]
     documents = document.get("documents")
     # a note says whether gold marks none, one or more, and not how many
     marked = min(documents, _MANY) if isinstance(documents, int) else None
-    shown["notes"] = [*notes({**shown, "documents": marked}), ROUNDED]
+    shown["notes"] = [*notes.notes({**shown, "documents": marked}), ROUNDED]
     return shown
 
 
-def _system(system: Document) -> dict[str, object]:
+def _system(system: Document) -> dict[str, Any]:
     shown = chosen(system, _SYSTEM) | _rounded(system, ("score",), figures.rounded_score)
     if "runs" in system:
-        runs = object_of(system["runs"])
+        runs = system["runs"]
         shown["runs"] = chosen(runs, ("count",)) | _rounded(runs, ("mean", "sd"), figures.rounded_score)
     return {**shown, "ci": _interval(system.get("ci"), figures.rounded_bound)}
 
 
-def _ranked(document: Document, systems: list[dict[str, object]]) -> dict[str, object]:
+def _ranked(document: Document, systems: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the systems, and what is listed in their order, ranked by scores as they are shown."""
     scores = np.array([system["score"] for system in systems], np.float64)
     losses = -scores if document.get("higher_is_better", True) else scores
     order = sorted(range(len(systems)), key=lambda at: (losses[at], str(systems[at]["name"])))
-    ranks = ranks_of(losses[order])
-    ranked: dict[str, object] = {
-        "systems": [{**systems[at], "rank": rank} for at, rank in zip(order, ranks, strict=True)]
-    }
+    ranks = assembly.ranks_of(losses[order])
+    ranked: dict[str, Any] = {"systems": [{**systems[at], "rank": rank} for at, rank in zip(order, ranks, strict=True)]}
     if document.get("clusters") is not None:
-        clusters = object_of(document["clusters"])
+        clusters = document["clusters"]
         ranked["clusters"] = {**clusters, "cluster": _in_order(clusters["cluster"], order)}
     if document.get("rank_ranges") is not None:
         ranked["rank_ranges"] = _in_order(document["rank_ranges"], order)
@@ -231,7 +203,7 @@ def _in_order(values: object, order: list[int]) -> list[object]:
     return [values[at] for at in order] if isinstance(values, (list, tuple)) else []
 
 
-def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
+def _pair(pair: Document, *, by_part: bool) -> dict[str, Any]:
     shown = chosen(pair, _PAIR)
     shown |= _rounded(pair, ("score_a", "score_b"), figures.rounded_score)
     shown |= _rounded(pair, ("difference", "difference_tested"), figures.rounded_difference)
@@ -249,43 +221,42 @@ def _pair(pair: Document, *, by_part: bool) -> dict[str, object]:
     shown["detectable"] = _detectable(pair["detectable"])
     shown["noninferiority"] = _not_worse(pair["noninferiority"], (pair["a"], pair["b"]))
     if by_part and "parts" in pair:
-        parts = object_of(pair["parts"])
+        parts = pair["parts"]
         shown["parts"] = {
-            side: chosen(object_of(tests), _PARTS) | _rounded(object_of(tests), _PARTS_P, figures.rounded_p)
-            for side, tests in parts.items()
+            side: chosen(tests, _PARTS) | _rounded(tests, _PARTS_P, figures.rounded_p) for side, tests in parts.items()
         }
     return shown
 
 
-def _detectable(detectable: object) -> dict[str, object] | None:
+def _detectable(detectable: Any) -> dict[str, Any] | None:
     if detectable is None:
         return None
-    known = object_of(detectable)
+    known = detectable
     shown = chosen(known, ("power",)) | _rounded(known, ("difference",), figures.rounded_difference)
     return {**shown, "alpha": None}  # as the level of `ci_adjusted`
 
 
-def _not_worse(tests: object, names: tuple[object, object]) -> dict[str, object] | None:
+def _not_worse(tests: Any, names: tuple[object, object]) -> dict[str, Any] | None:
     """Return the tests that each of a pair is not worse by the margin, which are under the names of both."""
     if tests is None:
         return None
-    known = object_of(tests)
+    known = tests
     shown = chosen(known, ("margin",))
     for name in map(str, names):
         if name in known:
-            test = object_of(known[name])
+            test = known[name]
             shown[name] = chosen(test, _NOT_WORSE) | _rounded(test, _NOT_WORSE_P, figures.rounded_p)
     return shown
 
 
-def _interval(interval: object, bound: Number) -> dict[str, object] | None:
+def _interval(interval: Any, bound: Number) -> dict[str, Any] | None:
     if interval is None:
         return None
-    known = object_of(interval)
+    known = interval
     return chosen(known, _INTERVAL) | _rounded(known, ("low", "high"), bound)
 
 
-def _rounded(document: Document, names: tuple[str, ...], number: Number) -> dict[str, object]:
+def _rounded(document: Document, names: tuple[str, ...], number: Number) -> dict[str, Any]:
     """Return the members of these names that the document has, with every number in them rounded."""
     return {name: _number(document[name], number) for name in names if name in document}
 
@@ -330,42 +301,40 @@ def closed_problem(pointer: str, part: str) -> Problem:
     return Problem(code=CODE, pointer=pointer, part=part, detail=detail)
 
 
-def closed_submission(document: Document) -> dict[str, object]:
+def closed_submission(document: Document) -> dict[str, Any]:
     """Return a submission's document without places of misfits. The gate filters it further."""
     shown = dict(document)
     if shown.get("failure") is not None:
-        shown["failure"] = _failure(object_of(shown["failure"]))
-    shown["failures"] = [_failure(failure) for failure in objects_of(shown["failures"])]
-    shown["warnings"] = _warnings(objects_of(shown["warnings"]))
+        shown["failure"] = _failure(shown["failure"])
+    shown["failures"] = [_failure(failure) for failure in shown["failures"]]
+    shown["warnings"] = _warnings(shown["warnings"])
     if shown["scores"] is not None:
-        scores = dict(object_of(shown["scores"]))
-        scores["parts"] = _closed_parts(object_of(scores["parts"]))
-        scores["metrics"] = {
-            key: _closed_metric(object_of(metric)) for key, metric in object_of(scores["metrics"]).items()
-        }
+        scores = dict(shown["scores"])
+        scores["parts"] = _closed_parts(scores["parts"])
+        scores["metrics"] = {key: _closed_metric(metric) for key, metric in scores["metrics"].items()}
         shown["scores"] = scores
     return shown
 
 
-def closed_validation(results: Document) -> dict[str, object]:
+def closed_validation(results: Document) -> dict[str, Any]:
     """Return the results of a validation without places of misfits. The gate filters them further."""
-    return {**results, "parts": _closed_parts(object_of(results["parts"]))}
+    return {**results, "parts": _closed_parts(results["parts"])}
 
 
-def validation_of_text(results: Document) -> dict[str, object]:
+def validation_of_text(results: Document) -> dict[str, Any]:
     """Return the results of a validation without warnings that follow from gold's annotation."""
-    parts = {name: dict(object_of(part)) for name, part in object_of(results["parts"]).items()}
+    parts = {name: dict(part) for name, part in results["parts"].items()}
     for part in parts.values():
         if "warnings" in part:
             part["warnings"] = [
                 warning
-                for warning in objects_of(part["warnings"])
+                for warning in part["warnings"]
                 if "metric" not in warning or warning["code"] not in _BY_ANNOTATION
             ]
     return {**results, "parts": parts}
 
 
-def closed_items(documents: Iterable[Document]) -> list[dict[str, object]]:
+def closed_items(documents: Iterable[Document]) -> list[dict[str, Any]]:
     """Return items whose problems do not tell how a sentence differs from gold's."""
     shown = [dict(document) for document in documents]
     for document in shown:
@@ -374,8 +343,8 @@ def closed_items(documents: Iterable[Document]) -> list[dict[str, object]]:
     return shown
 
 
-def _failure(failure: Document) -> dict[str, object]:
-    return dict(object_of(failure.get(CLOSED, failure)))
+def _failure(failure: Document) -> dict[str, Any]:
+    return dict(failure.get(CLOSED, failure))
 
 
 def _warnings(warnings: Iterable[Document]) -> list[Document]:
@@ -384,43 +353,40 @@ def _warnings(warnings: Iterable[Document]) -> list[Document]:
     parts: dict[object, Document] = {}
     for warning in warnings:
         if COMPARED in warning:
-            parts.setdefault(warning.get("part"), object_of(warning[COMPARED]))
+            parts.setdefault(warning.get("part"), warning[COMPARED])
         else:
             own.append(warning)
     return own + list(parts.values())
 
 
-def _closed_parts(parts: Document) -> dict[str, object]:
-    shown: dict[str, object] = {}
+def _closed_parts(parts: Document) -> dict[str, Any]:
+    shown: dict[str, Any] = {}
     for name, value in parts.items():
-        part = dict(object_of(value))
+        part = dict(value)
         if part.get("failure") is not None:
-            part["failure"] = _failure(object_of(part["failure"]))
+            part["failure"] = _failure(part["failure"])
         if "warnings" in part:
-            part["warnings"] = _warnings(objects_of(part["warnings"]))
+            part["warnings"] = _warnings(part["warnings"])
         shown[name] = part
     return shown
 
 
-def _closed_metric(metric: Document) -> dict[str, object]:
+def _closed_metric(metric: Document) -> dict[str, Any]:
     """Leave out how many sentences gold has, and how many of them do not fit."""
     shown = {name: value for name, value in metric.items() if name != "sentences"}
     if shown.get("parts") is not None:
-        shown["parts"] = {
-            name: None if part is None else _closed_metric(object_of(part))
-            for name, part in object_of(shown["parts"]).items()
-        }
+        shown["parts"] = {name: None if part is None else _closed_metric(part) for name, part in shown["parts"].items()}
     return shown
 
 
-def held_submission(document: Document) -> dict[str, object]:
+def held_submission(document: Document) -> dict[str, Any]:
     """Return a submission's document without its scores and without what a metric says of them."""
     return {**without_comparison(document), "scores": None}
 
 
-def without_comparison(document: Document) -> dict[str, object]:
+def without_comparison(document: Document) -> dict[str, Any]:
     """Return a submission's document without what metrics warn of: they compare all sentences with gold."""
-    warnings = [warning for warning in objects_of(document["warnings"]) if "metric" not in warning]
+    warnings = [warning for warning in document["warnings"] if "metric" not in warning]
     return {**document, "warnings": warnings}
 
 
@@ -469,7 +435,7 @@ def require_kind(level: figures.Level, kind: str) -> None:
         figures.require(level, figures.Level.GOLD, f"which errors are of kind {kind}")
 
 
-def tree_view(level: figures.Level, document: Document, *, marks: bool) -> dict[str, object]:
+def tree_view(level: figures.Level, document: Document, *, marks: bool) -> dict[str, Any]:
     """Return one sentence's trees.
 
     Args:

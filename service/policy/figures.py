@@ -20,10 +20,8 @@ from enum import IntEnum
 import numpy as np
 
 from service import errors, requests
-from service.store.benchmarks import Benchmark
-from service.store.revisions import Digests
-from treescore.core.arrays import FloatArray
-from treescore.core.wording import BOUND_DIGITS, P_FLOOR
+from service.store import benchmarks, revisions
+from treescore.core import arrays, wording
 
 
 class Level(IntEnum):
@@ -76,7 +74,7 @@ _TENS = np.array([10.0**exponent for exponent in range(23)])
 """The powers of ten that are exact."""
 
 
-def rounded_scores(values: FloatArray) -> FloatArray:
+def rounded_scores(values: arrays.FloatArray) -> arrays.FloatArray:
     """Return scores as `rounded_score` does, an array at once; NaN stays."""
     with np.errstate(divide="ignore", invalid="ignore"):
         places = SCORE_DIGITS - 1 - np.floor(np.log10(np.abs(values)))
@@ -84,7 +82,7 @@ def rounded_scores(values: FloatArray) -> FloatArray:
         factors = _TENS[np.where(usual, places, 0).astype(np.int64)]
         scaled = values * factors
         whole = np.rint(scaled)
-        shown: FloatArray = whole / factors
+        shown: arrays.FloatArray = whole / factors
         # beside a tie the product, which is rounded itself, does not tell on which side a score lies
         sure = usual & (np.abs(scaled - whole) < 0.5 - 1e-6) | np.isnan(values) | (values == 0.0)
     for at in zip(*np.nonzero(~sure), strict=True):
@@ -99,12 +97,12 @@ def rounded_to_step(value: float, step: float) -> float:
 
 def rounded_bound(value: float) -> float:
     """Return a bound of an interval with BOUND_DIGITS significant digits."""
-    return _significant(value, BOUND_DIGITS)
+    return _significant(value, wording.BOUND_DIGITS)
 
 
 def rounded_p(value: float) -> float:
     """Return a p with P_DIGITS significant digits, at least P_FLOOR, which stands for all p below it alone."""
-    return P_FLOOR if value < P_FLOOR else max(0.00011, _significant(value, P_DIGITS))
+    return wording.P_FLOOR if value < wording.P_FLOOR else max(0.00011, _significant(value, P_DIGITS))
 
 
 def rounded_difference(value: float) -> float:
@@ -131,7 +129,7 @@ LEAST_SENTENCES = 10
 SUMS = 2
 """Figures over all parts, `macro` and `pooled`: with as many hidden parts, both together would give each of them."""
 
-Gold = Mapping[str, Digests]
+Gold = Mapping[str, revisions.Digests]
 """The digests of a revision's gold, by part."""
 
 
@@ -239,14 +237,14 @@ def rank_value(value: float | None) -> float | None:
     return None if value is None else rounded_score(value)
 
 
-def shown_share(benchmark: Benchmark, at: datetime | None) -> str | None:
+def shown_share(benchmark: benchmarks.Benchmark, at: datetime | None) -> str | None:
     """Return the share whose figures a benchmark shows at a moment (None: at all); None where there are no shares."""
     if benchmark.private_share is None:
         return None
     return requests.PRIVATE if at is not None and benchmark.closed(at) else requests.PUBLIC
 
 
-def shares_of(benchmark: Benchmark) -> tuple[str | None, ...]:
+def shares_of(benchmark: benchmarks.Benchmark) -> tuple[str | None, ...]:
     """Return the shares that have boards: both, or None alone where the test set is not split."""
     return (None,) if benchmark.private_share is None else requests.SHARES
 

@@ -7,18 +7,18 @@ list is not shown. The levels are those of the benchmark, before and after closi
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import numpy as np
 
 from service.caller import Caller
 from service.policy import documents as policy_documents
 from service.policy import figures
-from service.policy.documents import Document, chosen, object_of, objects_of
+from service.policy.documents import Document, chosen
 from service.policy.release import Release
 from service.requests import POOLED
 from service.store.benchmarks import Benchmark
-from treescore.core.arrays import FloatArray
-from treescore.core.params import Json
+from treescore.core import arrays, params
 from treescore.errors import Problem
 
 Level = figures.Level
@@ -81,14 +81,9 @@ def knows(benchmark: Benchmark, caller: Caller) -> bool:
     return caller.benchmark == benchmark.id or (caller.benchmark is None and caller.allowed("read"))
 
 
-def submission_view(level: Level, document: Document, release: Release | None = None) -> dict[str, object]:
-    """Return a submission's document, or its summary in a list, as the level shows it.
-
-    Args:
-        level: of the caller.
-        document: of the submission.
-        release: what is shown of its scores; None where it has none.
-    """
+def submission_view(release: Release, document: Document) -> dict[str, Any]:
+    """Return a submission's document, or its summary in a list; its scores where the release names a revision."""
+    level = release.level
     if level is Level.GOLD:
         shown = dict(document)
     else:
@@ -96,22 +91,20 @@ def submission_view(level: Level, document: Document, release: Release | None = 
         shown = chosen(document, _SUBMISSION)
         shown |= chosen(document, _SUBMISSION_STATUS) if _status_shown(level, document) else _received(document)
     if document.get("failure") is not None and shown.get("failure") is not None:
-        shown["failure"] = failure_view(level, object_of(document["failure"]))
+        shown["failure"] = failure_view(level, document["failure"])
     if "failures" in shown:
-        shown["failures"] = [failure_view(level, failure) for failure in objects_of(shown["failures"])]
+        shown["failures"] = [failure_view(level, failure) for failure in shown["failures"]]
     if "warnings" in document:
-        shown["warnings"] = warnings_view(level, objects_of(document["warnings"]))
+        shown["warnings"] = warnings_view(level, document["warnings"])
     if "released" in document:
         shown["released"] = document["released"] if level >= Level.ROUNDED else None
     if "scores" in document:
         scores = document["scores"]
-        shown["scores"] = None
-        if scores is not None and release is not None and release.scored:
-            shown["scores"] = _scores(release, object_of(scores))
+        shown["scores"] = None if scores is None or not release.scored else _scores(release, scores)
     return shown
 
 
-def times_view(level: Level, document: Document) -> dict[str, object]:
+def times_view(level: Level, document: Document) -> dict[str, Any]:
     """Return a document of work on an output with its times in whole seconds; without them below `status`.
 
     Its progress is shown from `rounded` on.
@@ -133,19 +126,19 @@ def whole_second(time: datetime) -> datetime:
     return time + timedelta(microseconds=-time.microsecond % 1_000_000)
 
 
-def failure_view(level: Level, failure: Document) -> dict[str, object]:
+def failure_view(level: Level, failure: Document) -> dict[str, Any]:
     """Return a failure record; details that quote gold are kept at level `gold` only.
 
     Which of the limits was reached that gold and output have together is shown from `items` on.
     """
-    shown, errors = chosen(failure, _FAILURE), objects_of(failure.get("errors", ()))
+    shown, errors = chosen(failure, _FAILURE), failure.get("errors", ())
     if level < Level.ITEMS and any(error.get("code") in _TOGETHER for error in errors):
         shown["detail"] = _AT_LIMIT.detail
         errors = [{"code": _AT_LIMIT.code, "detail": _AT_LIMIT.detail}]
     return {**shown, "errors": [_error(level, error) for error in errors]}
 
 
-def warnings_view(level: Level, warnings: Iterable[Document]) -> list[dict[str, object]]:
+def warnings_view(level: Level, warnings: Iterable[Document]) -> list[dict[str, Any]]:
     """Return warnings: about the output's text from `status` on, about its comparison with gold from `scores` on."""
     if level < Level.STATUS:
         return []
@@ -156,24 +149,24 @@ def warnings_view(level: Level, warnings: Iterable[Document]) -> list[dict[str, 
     ]
 
 
-def validation_view(level: Level, results: Document) -> dict[str, object]:
+def validation_view(level: Level, results: Document) -> dict[str, Any]:
     """Return the results of `?validate_only=true`; whether the output fits gold's words is shown from `status` on."""
     if level < Level.STATUS:
-        received = {name: {"state": RECEIVED} for name in object_of(results["parts"])}
+        received = {name: {"state": RECEIVED} for name in results["parts"]}
         return {**chosen(results, ("benchmark", "revision")), "valid": None, "parts": received}
-    parts: dict[str, dict[str, object]] = {}
-    for name, part in _named_parts(results):
+    parts: dict[str, dict[str, Any]] = {}
+    for name, part in (results.get("parts") or {}).items():
         parts[name] = dict(part)
         if part.get("failure") is not None:
-            parts[name]["failure"] = failure_view(level, object_of(part["failure"]))
+            parts[name]["failure"] = failure_view(level, part["failure"])
         if "warnings" in part:
-            parts[name]["warnings"] = warnings_view(level, objects_of(part["warnings"]))
+            parts[name]["warnings"] = warnings_view(level, part["warnings"])
     return {**chosen(results, ("benchmark", "revision", "valid")), "parts": parts}
 
 
 def rows_view(
-    release: Release, rows: Sequence[Document], addresses: Sequence[str], scores: FloatArray
-) -> list[dict[str, object]]:
+    release: Release, rows: Sequence[Document], addresses: Sequence[str], scores: arrays.FloatArray
+) -> list[dict[str, Any]]:
     """Return leaderboard rows with the listed ones of their scores, none where nothing is scored.
 
     Args:
@@ -191,8 +184,8 @@ def rows_view(
 
 
 def matrix_rows_view(
-    release: Release, rows: Sequence[Document], parts: Sequence[str], values: FloatArray
-) -> list[dict[str, object]]:
+    release: Release, rows: Sequence[Document], parts: Sequence[str], values: arrays.FloatArray
+) -> list[dict[str, Any]]:
     """Return rows of a matrix; the score of a part that is hidden is None.
 
     Args:
@@ -206,7 +199,7 @@ def matrix_rows_view(
     return [_matrix_row(release, row) | {"values": each} for row, each in zip(rows, shown, strict=True)]
 
 
-def _row(release: Release, row: Document) -> dict[str, object]:
+def _row(release: Release, row: Document) -> dict[str, Any]:
     """Return a leaderboard row. Its rank must come from `Release.ranking`; below `rounded` the rank is None."""
     return {
         **chosen(row, _ROW),
@@ -221,12 +214,12 @@ def _row(release: Release, row: Document) -> dict[str, object]:
     }
 
 
-def _matrix_row(release: Release, row: Document) -> dict[str, object]:
+def _matrix_row(release: Release, row: Document) -> dict[str, Any]:
     shown = chosen(row, _MATRIX_ROW) | {"score": release.score(row["score"])} | _missing(release, row)
     return shown | {"rank": row["rank"] if release.scored else None}
 
 
-def score_lines(release: Release, part: str, scores: Mapping[str, float]) -> Iterator[dict[str, object]]:
+def score_lines(release: Release, part: str, scores: Mapping[str, float]) -> Iterator[dict[str, Any]]:
     """Yield the listed scores of a part, a track, `macro` or `pooled`; nothing where it is hidden.
 
     Args:
@@ -239,7 +232,7 @@ def score_lines(release: Release, part: str, scores: Mapping[str, float]) -> Ite
             yield {"score": address, "value": release.score(value if math.isfinite(value) else None)}
 
 
-def _missing(release: Release, row: Document) -> dict[str, object]:
+def _missing(release: Release, row: Document) -> dict[str, Any]:
     """Return which parts a row lacks. A hidden one is counted, not named: that it is missing tells its score."""
     names = row["missing_parts"]
     if not release.scored or not isinstance(names, Sequence):
@@ -248,7 +241,7 @@ def _missing(release: Release, row: Document) -> dict[str, object]:
     return {"missing_parts": shown, "scored_parts": row["scored_parts"]}
 
 
-def moves_view(release: Release, moves: Iterable[Document]) -> list[dict[str, object]]:
+def moves_view(release: Release, moves: Iterable[Document]) -> list[dict[str, Any]]:
     """Return the changes of ranks between two revisions, with main scores as the level shows them.
 
     Below `gold` those that change nothing that is shown are left out, and the order follows from what is shown.
@@ -280,7 +273,7 @@ def _distance(move: Document) -> tuple[float, float, str]:
 
 def comparison_view(
     level: Level, document: Document, *, by_part: bool = True, counts: bool = False
-) -> dict[str, Json]:  # fmt: skip
+) -> dict[str, params.Json]:  # fmt: skip
     """Return a comparison, the same for all formats: rounded and without counts where gold is secret.
 
     Args:
@@ -298,7 +291,7 @@ def comparison_view(
     return policy_documents.shown_comparison(document, by_part=by_part, counts=counts)
 
 
-def items_view(level: Level, metric: str, documents: Sequence[Document]) -> list[dict[str, object]]:
+def items_view(level: Level, metric: str, documents: Sequence[Document]) -> list[dict[str, Any]]:
     """Return a page of items of the caller's own output.
 
     Args:
@@ -328,15 +321,10 @@ def require_compared_items(level: Level, metric: str) -> None:
         require(level, Level.GOLD, f"items of {metric} by gold's sentences")
 
 
-def item_view(level: Level, metric: str, document: Document) -> dict[str, object]:
+def item_view(level: Level, metric: str, document: Document) -> dict[str, Any]:
     """Return one item of a comparison, where items are identified by their number alone; see `items_view`."""
     require_compared_items(level, metric)
     return dict(document) if level is Level.GOLD else policy_documents.shown_item(metric, document)
-
-
-def difference_view(level: Level, metric: str, score: str, value: float) -> float | None:
-    """Return how far two outputs lie apart in one sentence; None where the sentence's score would reveal gold."""
-    return value if differences_shown(level, metric, score) else None
 
 
 def differences_shown(level: Level, metric: str, score: str) -> bool:
@@ -352,7 +340,7 @@ def groupings_view(level: Level, metric: str, names: Iterable[str]) -> list[str]
     return [name for name in names if name in allowed]
 
 
-def slices_view(level: Level, metric: str, grouping: str, documents: Sequence[Document]) -> list[dict[str, object]]:
+def slices_view(level: Level, metric: str, grouping: str, documents: Sequence[Document]) -> list[dict[str, Any]]:
     """Return the rows of one grouping; groupings by gold's properties are shown at level `gold` only.
 
     Raises:
@@ -366,7 +354,7 @@ def slices_view(level: Level, metric: str, grouping: str, documents: Sequence[Do
     return policy_documents.shown_rows(metric, grouping, documents)
 
 
-def event_view(level: Level | None, caller: Caller, event: Document) -> dict[str, object] | None:
+def event_view(level: Level | None, caller: Caller, event: Document) -> dict[str, Any] | None:
     """Return an event as the caller may see it; None where the caller may not see it at all.
 
     Args:
@@ -376,7 +364,7 @@ def event_view(level: Level | None, caller: Caller, event: Document) -> dict[str
     """
     if caller.organiser:
         return dict(event)
-    kind, data = str(event["type"]), object_of(event["data"])
+    kind, data = str(event["type"]), event["data"]
     if data.get("dry_run"):
         # Dry runs of a revision are visible to organisers only.
         return None
@@ -388,7 +376,7 @@ def event_view(level: Level | None, caller: Caller, event: Document) -> dict[str
     return {**chosen(event, _EVENT), "actor": actor, "data": chosen(data, _EVENT_DATA)}
 
 
-def test_view(event: Document) -> dict[str, object]:
+def test_view(event: Document) -> dict[str, Any]:
     """Return an event that tests a webhook as its receiver sees it: it tells of the webhook alone."""
     return chosen(event, _EVENT)
 
@@ -397,23 +385,23 @@ def _status_shown(level: Level, document: Document) -> bool:
     """Return whether the status may be shown: service failures and cancelled submissions do not depend on gold."""
     if level >= Level.STATUS or document["state"] in PUBLIC_STATES:
         return True
-    kind = object_of(document.get("failure") or {}).get("kind", document.get("failure_kind"))
+    kind = (document.get("failure") or {}).get("kind", document.get("failure_kind"))
     return document["state"] == "failed" and kind == "service"
 
 
-def _received(document: Document) -> dict[str, object]:
+def _received(document: Document) -> dict[str, Any]:
     """Return the members that replace the status, so that scoring leaves no trace."""
     shown = dict.fromkeys((name for name in _SUBMISSION_STATUS if name in document), None)
     shown["state"] = RECEIVED
     if "outputs" in document:
-        outputs = object_of(document["outputs"])
-        shown["outputs"] = {part: chosen(object_of(output), ("digest", "bytes")) for part, output in outputs.items()}
+        outputs = document["outputs"]
+        shown["outputs"] = {part: chosen(output, ("digest", "bytes")) for part, output in outputs.items()}
     if "failures" in document:
         shown["failures"] = []
     return shown
 
 
-def _error(level: Level, error: Document) -> dict[str, object]:
+def _error(level: Level, error: Document) -> dict[str, Any]:
     placeless = level < Level.GOLD and error.get("code") in _PLACELESS
     shown = chosen(error, _ERROR_WITHOUT_PLACE if placeless else _ERROR)
     if level is Level.GOLD and error.get("gold_detail"):
@@ -421,41 +409,41 @@ def _error(level: Level, error: Document) -> dict[str, object]:
     return shown
 
 
-def _scores(release: Release, scores: Document) -> dict[str, object]:
+def _scores(release: Release, scores: Document) -> dict[str, Any]:
     """Return the scores of a submission at level `rounded` or above."""
     level = release.level
     shown = dict(scores) if level is Level.GOLD else chosen(scores, ("revision", "covered", "split"))
     if "main" in scores:
-        main = object_of(scores["main"])
+        main = scores["main"]
         shown["main"] = {"score": main["score"], "value": release.score(main["value"])}
-    metrics = object_of(scores["metrics"])
+    metrics = scores["metrics"]
     shown["metrics"] = {
-        key: _metric_scores(release, key, object_of(metric)) for key, metric in metrics.items() if release.lists(key)
+        key: _metric_scores(release, key, metric) for key, metric in metrics.items() if release.lists(key)
     }
     parts = {}
-    for name, part in _named_parts(scores):
+    for name, part in (scores.get("parts") or {}).items():
         failure = part.get("failure")
-        seen = None if failure is None else failure_view(level, object_of(failure))
+        seen = None if failure is None else failure_view(level, failure)
         parts[name] = {"state": part["state"], "failure": seen}
     shown["parts"] = parts
     return shown
 
 
-def _metric_scores(release: Release, key: str, metric: Document) -> dict[str, object]:
+def _metric_scores(release: Release, key: str, metric: Document) -> dict[str, Any]:
     if release.gold:
         return dict(metric)
-    pooled: dict[str, object] = {"scores": {}} if POOLED in release.hidden else _figures(release, key, metric)
+    pooled: dict[str, Any] = {"scores": {}} if POOLED in release.hidden else _figures(release, key, metric)
     parts = {
-        name: None if part is None or name in release.hidden else _figures(release, key, object_of(part))
-        for name, part in object_of(metric.get("parts") or {}).items()
+        name: None if part is None or name in release.hidden else _figures(release, key, part)
+        for name, part in (metric.get("parts") or {}).items()
     }
-    signature = chosen(object_of(metric.get("signature") or {}), _SCORE_SIGNATURE)
+    signature = chosen((metric.get("signature") or {}), _SCORE_SIGNATURE)
     return {**pooled, **_mean(release, key, metric), "parts": parts, "signature": signature}
 
 
-def _figures(release: Release, key: str, result: Document) -> dict[str, object]:
+def _figures(release: Release, key: str, result: Document) -> dict[str, Any]:
     """Return the figures over one part or over all sentences; counts from `items` on: they are exact."""
-    shown: dict[str, object] = {"scores": release.of_metric(key, result["scores"], release.score)}
+    shown: dict[str, Any] = {"scores": release.of_metric(key, result["scores"], release.score)}
     if release.tested:
         if "undefined" in result:
             shown["undefined"] = release.of_metric(key, result["undefined"], lambda reason: reason)
@@ -464,17 +452,11 @@ def _figures(release: Release, key: str, result: Document) -> dict[str, object]:
     return shown | (chosen(result, _METRIC_ITEMS) if release.figure_level >= Level.ITEMS else {})
 
 
-def _mean(release: Release, key: str, metric: Document) -> dict[str, object]:
+def _mean(release: Release, key: str, metric: Document) -> dict[str, Any]:
     """Return the means of the parts."""
-    shown: dict[str, object] = {}
+    shown: dict[str, Any] = {}
     if "macro" in metric:
         shown["macro"] = release.of_metric(key, metric["macro"], release.score)
     if "macro_ci95" in metric and release.tested:
         shown["macro_ci95"] = release.of_metric(key, metric["macro_ci95"], release.interval)
     return shown
-
-
-def _named_parts(document: Document) -> Iterator[tuple[str, Document]]:
-    """Yield the parts of a document by name."""
-    for name, part in object_of(document.get("parts") or {}).items():
-        yield name, object_of(part)

@@ -16,11 +16,10 @@ from functools import cached_property
 
 import numpy as np
 
-from service import errors
+from service import errors, requests
 from service.caller import Caller
 from service.policy import figures
 from service.policy.figures import LEVELS, Gold, Level, not_shown
-from service.requests import PRIVATE, PUBLIC
 from service.store.benchmarks import Benchmark
 from treescore.core.arrays import FloatArray
 
@@ -61,8 +60,8 @@ class Release:
     board: bool = False
     organiser: bool = False
     until: datetime | None = None
-    shown: str | None = PUBLIC
-    share: str | None = PUBLIC
+    shown: str | None = requests.PUBLIC
+    share: str | None = requests.PUBLIC
     named: bool = False
     whole: bool = False
     fits: bool = False
@@ -122,7 +121,7 @@ class Release:
         Raises:
             Forbidden: it is the private one, and the public one is shown.
         """
-        if share == PRIVATE != self.shown and not self.organiser:
+        if share == requests.PRIVATE != self.shown and not self.organiser:
             raise not_shown(
                 "Figures of the private share are shown when the benchmark has closed, and on a frozen leaderboard if "
                 "it had closed before."
@@ -176,7 +175,7 @@ class Release:
     @property
     def early(self) -> bool:
         """Whether an organiser sees the private share while others see the public one: no cache keeps that."""
-        return self.share == PRIVATE != self.shown
+        return self.share == requests.PRIVATE != self.shown
 
     @property
     def gold(self) -> bool:
@@ -191,7 +190,7 @@ class Release:
     @property
     def compared(self) -> bool:
         """Whether it is shown what metrics warn of: they compare the sentences of both shares."""
-        return self.gold or self.share != PUBLIC
+        return self.gold or self.share != requests.PUBLIC
 
     @cached_property
     def figure_level(self) -> Level:

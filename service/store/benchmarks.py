@@ -6,28 +6,13 @@ An invite is a secret, hashed, with which strangers make teams.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypedDict
+from typing import Any
 
 import orjson
 from sqlalchemy import Connection, insert, select, update
 
 from service.store import tables
 from service.store.tables import benchmarks, columns_of, invites, json_text, one, record_of, submissions, teams
-
-
-class LeaderboardSettings(TypedDict):
-    """Settings of a leaderboard."""
-
-    public: bool
-    anonymous: bool
-    pick: str
-    frozen_at: str | None
-    ladder: bool
-    scores: list[str] | None
-    margin: float | None
-    unit: str
-    split: dict[str, float] | None
-    accept_one_sided: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +61,9 @@ class Benchmark:
         return None if self.closes_at is None else self.closes_at + timedelta(seconds=1)
 
     @property
-    def leaderboard(self) -> LeaderboardSettings:
+    def leaderboard(self) -> Mapping[str, Any]:
         """Return the settings of the leaderboard."""
-        leaderboard: LeaderboardSettings = self.settings["leaderboard"]
+        leaderboard: Mapping[str, Any] = self.settings["leaderboard"]
         return leaderboard
 
     @property

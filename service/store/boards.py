@@ -12,10 +12,8 @@ from typing import NamedTuple, TypedDict
 import orjson
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or_, select, true
 
-from service.store import artifacts, score_records
-from service.store.comparisons import Question
+from service.store import artifacts, comparisons, score_records
 from service.store.runs import SUCCEEDED, UNFINISHED
-from service.store.score_records import numbers_of
 from service.store.submissions import BoardEntry, links_of, on_board
 from service.store.tables import batches, board_comparisons, board_runs, records, runs, submissions
 from treescore.core.params import Json
@@ -82,7 +80,7 @@ class BoardBody(TypedDict):
     """
 
     id: str | None
-    question: Question | None
+    question: comparisons.Question | None
     asked: RequestedBoard | None
     untested: dict[str, str]
     comparison: Mapping[str, Json] | None
@@ -136,9 +134,9 @@ def standings(
     )  # fmt: skip
     return [
         BoardEntry(
-            name, team, role, chosen, values.get(name), numbers_of(covered), numbers_of(lacking), rung=rung,
-            finished_at=finished_at, withdrawn=withdrawn, name=title, created_at=created_at,
-            links=links_of(links),
+            name, team, role, chosen, values.get(name), score_records.numbers_of(covered),
+            score_records.numbers_of(lacking), rung=rung, finished_at=finished_at, withdrawn=withdrawn, name=title,
+            created_at=created_at, links=links_of(links),
         )
         for (
             name, team, role, chosen, finished_at, withdrawn, title, created_at, links, covered, lacking, rung,
@@ -307,12 +305,7 @@ class SystemMember(NamedTuple):
 
 
 def system_members(
-    db: Connection,
-    benchmark_id: str,
-    revision: int,
-    values: Mapping[str, float | None],
-    *,
-    until: datetime | None = None,
+    db: Connection, benchmark_id: str, revision: int, values: Mapping[str, float | None], until: datetime | None = None
 ) -> list[SystemMember]:
     """List the submissions of systems with several of them, on the board or not, oldest first.
 
@@ -340,7 +333,7 @@ def system_members(
     return [
         SystemMember(
             row.id, row.system, row.deleted_at is not None, row.withdrawn_at is not None, values.get(row.id),
-            numbers_of(row.covered), numbers_of(row.lacking),
+            score_records.numbers_of(row.covered), score_records.numbers_of(row.lacking),
         )
         for row in db.execute(query)
     ]  # fmt: skip

@@ -163,11 +163,8 @@ def erase(db: Connection, comparison_ids: Sequence[str], now: datetime) -> None:
 def naming(db: Connection, benchmark_id: str, submission_id: str) -> Sequence[str]:
     """List the comparisons of a benchmark that compare a submission, by itself or as a training run."""
     c = tables.comparisons.c
-    query = select(c.id, c.question).where(
-        c.benchmark_id == benchmark_id,
-        c.deleted_at.is_(None),
-        c.question.contains(f'"{submission_id}"', autoescape=True),
-    )
+    named = c.question.contains(f'"{submission_id}"', autoescape=True)
+    query = select(c.id, c.question).where(c.benchmark_id == benchmark_id, c.deleted_at.is_(None), named)
     return [row.id for row in db.execute(query) if submission_id in _compared(orjson.loads(row.question))]
 
 

@@ -10,7 +10,6 @@ the process at its head was stopped or hangs, is passed by.
 
 import fcntl
 import os
-import re
 import shutil
 import sqlite3
 from collections import deque
@@ -185,10 +184,9 @@ class Store:
         self._count_trip = count_trip
         self.url = make_url(url)
         self.sqlite = self.url.get_backend_name() == "sqlite"
-        file = file_of_url(self.url)
-        if file is not None:
-            file.parent.mkdir(parents=True, exist_ok=True)
-        self._file = file
+        self.file = file_of_url(self.url)
+        if self.file is not None:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
         # error messages are logged, and parameters contain gold
         self.engine = create_engine(
             url, pool_size=8, max_overflow=64, hide_parameters=True, pool_pre_ping=not self.sqlite,
@@ -230,7 +228,7 @@ class Store:
                 which suits work that can be repeated; a killed process loses nothing either way.
         """
         # connecting, which a forked process does again, holds up no other writer
-        with self.engine.connect().execution_options(treescore_write=True) as connection, writing_turn(self._file):
+        with self.engine.connect().execution_options(treescore_write=True) as connection, writing_turn(self.file):
             if self.sqlite and not durable:
                 connection.connection.cursor().execute("PRAGMA synchronous=NORMAL")
             try:
@@ -372,7 +370,7 @@ class RollbackStore(Store):
         self.url, self.sqlite, self.engine = store.url, store.sqlite, store.engine
         self._queries, self._readers, self._count_trip = {}, deque(), store._count_trip  # noqa: SLF001 - its own kind
         with ExitStack() as failed:
-            failed.enter_context(writing_turn(store._file))  # noqa: SLF001
+            failed.enter_context(writing_turn(store.file))
             self._connection = failed.enter_context(self.engine.connect().execution_options(treescore_write=True))
             self._connection.begin()
             self._end = failed.pop_all()
@@ -397,7 +395,6 @@ VERSIONS = Path(__file__).parent / "migrations" / "versions"
 VERSION_TABLE = "alembic_version"
 OF_CHECKOUTS = tuple(f"{number:04}" for number in range(1, 21))
 """Versions that development checkouts had before 0.1.0. Only the first is used again; the second is 0021."""
-_NAMED = re.compile(r'^(down_)?revision(?:: [^=]+)? = "([^"]+)"', re.MULTILINE)
 
 
 class SchemaState(StrEnum):
@@ -452,16 +449,8 @@ class Schema(NamedTuple):
 
 @lru_cache(maxsize=1)
 def schema_versions() -> tuple[str, ...]:
-    """Return all versions that this code knows, oldest first. Reads the migrations without loading their library."""
-    before: dict[str, str] = {}
-    for path in VERSIONS.glob("[0-9]*.py"):
-        named = dict(_NAMED.findall(path.read_text(encoding="utf-8")))
-        before[named[""]] = named.get("down_", "")
-    ordered: list[str] = []
-    following = {earlier: name for name, earlier in before.items()}
-    while (ordered[-1] if ordered else "") in following:
-        ordered.append(following[ordered[-1] if ordered else ""])
-    return tuple(ordered)
+    """Return all versions that this code knows, oldest first: the beginnings of the names of the migrations."""
+    return tuple(sorted(path.name.partition("_")[0] for path in VERSIONS.glob("[0-9]*.py")))
 
 
 def schema_of(db: Connection) -> Schema:
@@ -529,18 +518,13 @@ class Disk(NamedTuple):
 
 def disk_of(store: Store) -> Disk:
     """Return the free space of the disk of a store."""
-    path = file_of(store)
-    if path is None:
-        return Disk(DiskState.UNKNOWN)
+    path = store.file
     try:
-        free = shutil.disk_usage(path.parent).free
+        free = None if path is None else shutil.disk_usage(path.parent).free
     except OSError:
+        free = None
+    if free is None:
         return Disk(DiskState.UNKNOWN)
     if free < FULL_BELOW:
         return Disk(DiskState.FULL, free)
     return Disk(DiskState.LOW if free < LOW_BELOW else DiskState.OK, free)
-
-
-def file_of(store: Store) -> Path | None:
-    """Return the file of a store; None for a database server and for a database in memory."""
-    return file_of_url(store.url)

@@ -358,7 +358,4 @@ def _logged_query() -> Select[tuple[object, ...]]:
 
 
 def _logged(row: tables.AnyRow) -> LoggedDelivery:
-    return LoggedDelivery(
-        row.delivery_id, event_of(row), row.state, row.attempts, row.last_status,
-        row.created_at, row.attempted_at, row.next_at,
-    )  # fmt: skip
+    return record_of(LoggedDelivery, row, id=row.delivery_id, event=event_of(row))

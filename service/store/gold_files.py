@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from service.logs import Log
-from service.store.database import LOW_BELOW
-from service.store.packing import pack, unpack
+from service.store import database, packing
 from treescore.core.text import digest_of
 
 SUFFIX = ".gold"
@@ -59,17 +58,17 @@ class GoldFiles:
             self._refuse(error.strerror)
             return None
         head, _, packed = body.partition(b"\n")
-        return unpack(packed) if head == _head(key, packed) else None
+        return packing.unpack(packed) if head == _head(key, packed) else None
 
     def write(self, revision_id: str, position: int, key: str, body: bytes) -> None:
         """Keep bytes of a part in place of those that are there, unless the disk is nearly full."""
         if not self.usable():
             return
         path = self._path(revision_id, position)
-        packed = pack(body)
+        packed = packing.pack(body)
         try:
             path.parent.mkdir(mode=PRIVATE, exist_ok=True)
-            if shutil.disk_usage(self.folder).free < LOW_BELOW:
+            if shutil.disk_usage(self.folder).free < database.LOW_BELOW:
                 self._refuse("The disk is nearly full")
                 return
             _replace(path, b"\n".join([_head(key, packed), packed]))

@@ -8,9 +8,7 @@ from typing import NamedTuple
 import orjson
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from service.store import artifacts, texts
-from service.store.database import Store
-from service.store.packing import pack
+from service.store import artifacts, database, packing, texts
 from service.store.runs import UNFINISHED, Run, run_of
 from service.store.tables import count, jobs, json_text, narrowed, page_down, record_of, runs
 from treescore.core.params import Json
@@ -39,7 +37,7 @@ class Answer(NamedTuple):
         state: of the job.
         document: as it is stored: packed, unless it is small.
         etag: validator of the document that is not packed.
-        deleted: whether the job was deleted.
+        deleted_at: when the job was deleted.
         key_hash: of the key that changes a job of an anonymous caller.
     """
 
@@ -47,16 +45,14 @@ class Answer(NamedTuple):
     state: str | None
     document: bytes | None
     etag: str | None
-    deleted: bool
+    deleted_at: datetime | None
     key_hash: str | None
 
 
 _ADD = insert(jobs)
 _IS_JOB = jobs.c.id == bindparam("job_id")
 _GET = select(jobs).where(_IS_JOB)
-_ANSWER = select(jobs.c.owner, jobs.c.state, jobs.c.document, jobs.c.etag, jobs.c.deleted_at, jobs.c.key_hash).where(
-    _IS_JOB
-)
+_ANSWER = select(*(jobs.c[name] for name in Answer._fields)).where(_IS_JOB)
 _SAVE_ANSWER = update(jobs).where(_IS_JOB)
 # built once: building them takes longer than running them
 
@@ -73,19 +69,16 @@ def get(db: Connection, job_id: str) -> Job | None:
     return None if row is None else record_of(Job, row, request=orjson.loads(row.request))
 
 
-def answer(store: Store, job_id: str) -> Answer | None:
+def answer(store: database.Store, job_id: str) -> Answer | None:
     """Return what a GET of a finished job needs, by a fast lookup; None for an unknown job."""
     row = store.lookup(_ANSWER, job_id=job_id)
-    if row is None:
-        return None
-    owner, state, document, etag, deleted_at, key_hash = row
-    return Answer(owner, state, document, etag, deleted_at is not None, key_hash)
+    return None if row is None else Answer(*row)
 
 
 def save_answer(db: Connection, job_id: str, state: str, document: bytes, etag: str) -> None:
     """Store the final answer, packed where that is worth it. Only the call that finished the run may do so."""
     if len(document) >= PACKED_FROM:
-        document = pack(document)
+        document = packing.pack(document)
     db.execute(_SAVE_ANSWER, {"job_id": job_id, "state": state, "document": document, "etag": etag})
 
 

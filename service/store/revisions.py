@@ -7,9 +7,7 @@ from datetime import datetime
 import orjson
 from sqlalchemy import Connection, func, insert, select, update
 
-from service.store import artifacts, tables
-from service.store.benchmarks import Benchmark
-from service.store.packing import pack_array, unpack_array
+from service.store import artifacts, benchmarks, packing, tables
 from service.store.tables import json_text, one, owned_texts, parts, record_of, revisions
 from treescore.core.arrays import IntArray
 
@@ -86,7 +84,7 @@ def get(db: Connection, benchmark_id: str, number: int) -> Revision | None:
     return one(db, query, _revision)
 
 
-def active(db: Connection, benchmark: Benchmark) -> Revision | None:
+def active(db: Connection, benchmark: benchmarks.Benchmark) -> Revision | None:
     """Return the active revision of a benchmark, or None before the first."""
     return None if benchmark.active_revision is None else get(db, benchmark.id, benchmark.active_revision)
 
@@ -164,7 +162,7 @@ def save_part(db: Connection, revision_id: str, part: Part, sentence_keys: IntAr
         sentence_keys: keyed digests of the sentences, int64 (columns, sentences).
     """
     found: dict[str, object] = {"sentences": part.sentences, "words": part.words, "gold_key": part.gold_key}
-    found["sentence_keys"] = pack_array(sentence_keys)
+    found["sentence_keys"] = packing.pack_array(sentence_keys)
     db.execute(update(parts).where(parts.c.revision_id == revision_id, parts.c.name == part.name).values(found))
 
 
@@ -187,11 +185,6 @@ def digests_of(db: Connection, revision_id: str) -> dict[str, Digests]:
     return {row.name: _digests(row.gold_key, row.sentence_keys) for row in db.execute(query)}
 
 
-def ids_of(db: Connection, benchmark_id: str) -> list[str]:
-    """List the ids of all revisions of a benchmark."""
-    return list(db.scalars(select(revisions.c.id).where(revisions.c.benchmark_id == benchmark_id)))
-
-
 def scored_under(db: Connection, ids: Sequence[str]) -> set[str]:
     """Return those of the ids whose revision outputs are or will be scored under, and whose gold is stored."""
     has_gold = select(owned_texts.c.owner).where(owned_texts.c.owner == revisions.c.id).exists()
@@ -206,7 +199,7 @@ def ids_by_number(db: Connection, benchmark_id: str) -> dict[int, str]:
 
 
 def _digests(gold_key: str | None, sentence_keys: bytes | None) -> Digests:
-    return Digests(gold_key, None if sentence_keys is None else unpack_array(sentence_keys).tolist())
+    return Digests(gold_key, None if sentence_keys is None else packing.unpack_array(sentence_keys).tolist())
 
 
 def _revision(row: tables.AnyRow) -> Revision:

@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, inser
 
 from service.monitoring import note_stored
 from service.store.database import Store, lock
-from service.store.tables import AnyRow, count, json_text, one, record_of, runs, turns
+from service.store.tables import AnyRow, columns_of, count, json_text, one, record_of, runs, turns
 
 ALL_PRINCIPALS = ""
 """The principal under which the last turn that was begun is kept, of all principals."""
@@ -166,19 +166,10 @@ def add(
 ) -> None:
     """Store a queued run of a principal, in the principal's next turn. `not_before` holds it until then."""
     precedence = int(kind in AD_HOC)
-    row = {
-        "id": run_id,
-        "kind": kind,
-        "queue": queue,
-        "state": QUEUED,
-        "attempts": 0,
-        "created_at": now,
-        "principal": principal,
-        "precedence": precedence,
-        "turn": next_turn(db, queue, precedence, principal),
-        "not_before": not_before,
-    }
-    db.execute(_ADD, row | note_stored(run_id)._asdict())
+    turn = next_turn(db, queue, precedence, principal)
+    state = (QUEUED, 0, now, None, None, None)
+    run = Run(run_id, kind, queue, *state, principal, precedence, turn, not_before, *note_stored(run_id))
+    db.execute(_ADD, columns_of(run))
 
 
 def get(db: Connection, run_id: str, *, lock: bool = False) -> Run | None:

@@ -491,22 +491,13 @@ def sent_since(db: Connection, benchmark_id: str, first_day: str) -> list[SentAt
     """List the submissions from a UTC day on, newest first."""
     c, r = submissions.c, runs.c
     query = (
-        select(
-            c.utc_day, c.state, r.state.label("run_state"), c.attempt, c.failures, r.created_at.label("queued_at"),
-            r.started_at, r.finished_at,
-        )
+        select(c.utc_day, c.state, r.state, c.attempt, c.failures, r.created_at, r.started_at, r.finished_at)
         .join(runs, r.id == c.run_id)
         .where(c.benchmark_id == benchmark_id, c.utc_day >= first_day)
         .order_by(c.id.desc())
         .limit(MOST_ATTEMPTS)
-    )  # fmt: skip
-    return [
-        SentAttempt(
-            row.utc_day, row.state, row.run_state, row.attempt, orjson.loads(row.failures), row.queued_at,
-            row.started_at, row.finished_at,
-        )
-        for row in db.execute(query)
-    ]  # fmt: skip
+    )
+    return [SentAttempt(*row)._replace(failures=orjson.loads(row.failures)) for row in db.execute(query)]
 
 
 def validations_since(db: Connection, benchmark_id: str, first_day: str) -> dict[str, int]:

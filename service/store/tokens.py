@@ -7,7 +7,6 @@ says which request created which resource, so that a repeated request finds it.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, insert, or_, select, update
 
@@ -36,25 +35,13 @@ def add(db: Connection, token: Token) -> None:
     db.execute(insert(tokens).values(columns_of(token)))
 
 
-class TokenFacts(NamedTuple):
-    """The columns of a token that authentication needs."""
-
-    id: str
-    scopes: str
-    team_id: str | None
-    benchmark_id: str | None
-    expires_at: datetime | None
-    revoked_at: datetime | None
-    last_used_at: datetime | None
+_TOKEN_BY_HASH = select(*(tokens.c[name] for name in Token.__slots__)).where(tokens.c.hash == bindparam("hashed"))
 
 
-_FACTS = select(*(tokens.c[name] for name in TokenFacts._fields)).where(tokens.c.hash == bindparam("hashed"))
-
-
-def by_hash(store: Store, hashed: str) -> TokenFacts | None:
+def by_hash(store: Store, hashed: str) -> Token | None:
     """Return the token with this hash, or None. Every request needs it: a fast lookup."""
-    row = store.lookup(_FACTS, hashed=hashed)
-    return None if row is None else TokenFacts(*row)
+    row = store.lookup(_TOKEN_BY_HASH, hashed=hashed)
+    return None if row is None else Token(*row)
 
 
 def by_id(db: Connection, token_id: str) -> Token | None:

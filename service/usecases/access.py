@@ -41,6 +41,18 @@ def unknown_team(db: Connection, slug: str, team_id: str) -> str:
     return f"Unknown team {team_id[: errors.LONGEST_SHOWN]!r} of benchmark {slug!r}.{did_you_mean(team_id, known)}"
 
 
+def team_in(db: Connection, slug: str, team_id: str, *, lock: bool = False) -> benchmarks.Team:
+    """Return a team that is not erased, for an organiser; `lock` as in store.benchmarks.get_team.
+
+    Raises:
+        NotFound: there is none.
+    """
+    team = benchmarks.get_team(db, slug, team_id, lock=lock) if storable(team_id) else None
+    if team is None or team.erased_at is not None:
+        raise errors.NotFound(unknown_team(db, slug, team_id))
+    return team
+
+
 def benchmark_of(
     db: Connection, slug: str, caller: Caller | None = None, *, lock: bool = False, exclusive: bool = False
 ) -> Benchmark:

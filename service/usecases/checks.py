@@ -189,7 +189,7 @@ def _configuration(config: Config) -> Iterator[Finding]:
 
 def _store(context: Context) -> Iterator[Finding]:
     name = PASSWORD.sub(HIDDEN, context.config.database_url)
-    file = database.file_of(context.store)
+    file = context.store.file
     if file is not None and not file.exists():
         yield Finding(Level.WARN, "store", str(file), "It does not exist yet.", "`treescore serve` creates it.")
         return

@@ -18,8 +18,7 @@ from service.caller import Caller
 from service.context import Context
 from service.contract.common import PageQuery
 from service.contract.comparisons import ComparisonLabel, ComparisonRequest, StoredComparison
-from service.policy import gate
-from service.policy.figures import fixed_question
+from service.policy import figures, gate
 from service.policy.release import Release
 from service.store import benchmarks, boards, comparisons, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
@@ -29,7 +28,7 @@ from service.usecases.access import benchmark_of, storable, team_of
 from service.usecases.boards.compare import board_question
 from service.usecases.boards.ranking import BOARD_SETTINGS, Board, board_of, comparison_id, rows_of, tested_of
 from service.usecases.boards.viewing import released
-from service.usecases.runs import Page, Shown, moment, wait_for
+from service.usecases.runs import Page, Shown, moment, shown_members, wait_for
 from treescore.core.params import Json
 from treescore.errors import Problem, ScoringError
 from treescore.evaluation.benchmark import COMMAND
@@ -85,7 +84,7 @@ def chosen_settings(caller: Caller, benchmark: Benchmark, request: ComparisonReq
     for name in other:
         shown = "null" if own[name] is None else repr(own[name])
         rule = f"A comparison on this benchmark has `{name}` {shown}."
-        raise fixed_question(f"Only organisers choose `{name}`. {rule} Leave it out.")
+        raise figures.fixed_question(f"Only organisers choose `{name}`. {rule} Leave it out.")
     return None
 
 
@@ -373,9 +372,7 @@ def _head(context: Context, comparison: Comparison, run: runs.Run | None) -> dic
     ended = None if run is None or run.finished_at is None else gate.whole_second(run.finished_at)
     days = context.config.retain_comparisons_days
     return {
-        "id": comparison.id,
-        "benchmark": comparison.benchmark_id,
-        "revision": comparison.revision,
+        **shown_members(comparison, "id", "benchmark_id", "revision"),
         "state": runs.SUCCEEDED if run is None else run.state,
         "created_at": moment(gate.whole_second(comparison.created_at)),
         "finished_at": moment(ended),

@@ -32,8 +32,7 @@ from service.usecases.boards.ranking import comparison_id
 from service.usecases.boards.work import keep_asked
 from service.usecases.events import record_event
 from service.usecases.runs import Ending, Failure, Page, Progress, QueuedRun, Shown, add_run
-from service.usecases.scoring import config, part_scorer
-from service.usecases.scoring.shares import stored_documents
+from service.usecases.scoring import config, part_scorer, shares
 from service.usecases.submissions import views
 from service.usecases.views.asking import Output, Views
 from treescore.core import arrays, params
@@ -154,13 +153,8 @@ def delete_comparison(context: Context, caller: Caller, name: str) -> None:
 
 
 def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:
-    """Return the RateLimit headers of the caller's team; none for other callers."""
-    team = team_of(caller, slug)
-    if team is None:
-        return {}
-    now = context.now()
-    with context.store.read() as db:
-        return views.rate_limit_headers([views.questions_of(db, benchmark_of(db, slug, caller), team, now)], now)
+    """Return the RateLimit headers of the caller's quota of questions."""
+    return views.rate_limits(context, caller, slug, views.QUESTIONS)
 
 
 def _question(
@@ -204,7 +198,7 @@ def _require_unit(db: Connection, board: ranking.Board, settings: Settings | Non
         if settings.unit == "part":
             units.require_parts(1 if board.part == requests.POOLED else len(board.chosen_parts))
         else:
-            stored = stored_documents(db, board.revision.id, board.chosen_parts)
+            stored = shares.stored_documents(db, board.revision.id, board.chosen_parts)
             units.require_documents(known=any(map(any, stored)))
     except ScoringError as error:
         raise unprocessable(error) from error
@@ -337,7 +331,7 @@ def comparison_items(context: Context, caller: Caller, comparison_id: str, query
     listed = range(start, min(stop, len(differing.difference)))
     places = [(parts[int(differing.part[at])], int(differing.sentence[at])) for at in listed]
     items = [
-        {**item, "difference": gate.difference_view(level, *address, float(differing.difference[at]))}
+        {**item, "difference": float(differing.difference[at]) if shown else None}
         for at, item in zip(listed, sides.items(Views(context, caller), places), strict=True)
     ]
     return Page(items, str(stop) if stop < len(differing.difference) else None)

@@ -13,7 +13,6 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
-from enum import StrEnum
 from functools import partial
 from http import HTTPStatus
 from math import ceil
@@ -27,9 +26,8 @@ from service.caller import ADMIN, Caller, new_id
 from service.context import Context
 from service.contract.access import EventsQuery, WebhookRequest
 from service.contract.common import PageQuery
-from service.policy import gate
-from service.policy.release import Release
-from service.store import benchmarks, events, tokens
+from service.policy import gate, release
+from service.store import benchmarks, events, submissions, tokens
 from service.store.benchmarks import Benchmark
 from service.store.events import DELIVERED, GIVEN_UP, WAITING, Delivery, Event, LoggedDelivery, Webhook
 from service.usecases import access, runs
@@ -137,7 +135,7 @@ def visible(
     benchmark = None if slug is None else seen[slug]
     if benchmark is not None and not gate.knows(benchmark, caller):
         return None
-    level = None if benchmark is None else Release.of(benchmark, caller, context.now()).level
+    level = None if benchmark is None else release.Release.of(benchmark, caller, context.now()).level
     return gate.event_view(level, caller, _event_document(event))
 
 
@@ -161,16 +159,8 @@ def _seq(db: Connection, event_id: str) -> int:
 
 
 def _event_document(event: Event) -> dict[str, object]:
-    return {
-        "id": event.id,
-        "type": event.kind,
-        "at": runs.moment(event.at),
-        "benchmark": event.benchmark_id,
-        "team": event.team_id,
-        "subject": event.subject,
-        "actor": event.actor,
-        "data": dict(event.data),
-    }
+    about = runs.shown_members(event, "at", "benchmark_id", "team_id", "subject", "actor", "data")
+    return {"id": event.id, "type": event.kind, **about}
 
 
 # webhooks
@@ -211,7 +201,7 @@ def create_webhook(context: Context, caller: Caller, request: WebhookRequest) ->
                 f"The limit of {MOST_WEBHOOKS} webhooks is reached. Delete one first.", slug="too-many-webhooks"
             )
         events.add_webhook(db, hook)
-        _record(db, context, caller, "webhook.created", hook)
+        record_event_of(db, context, "webhook.created", hook, caller.owner)
     return {**_webhook_document(hook), "secret": secret}
 
 
@@ -234,7 +224,7 @@ def delete_webhook(context: Context, caller: Caller, webhook_id: str) -> None:
         hook = own_webhook(db, caller, webhook_id)
         require_changes_left(db, context, caller)
         events.drop_webhook(db, hook.id)
-        _record(db, context, caller, "webhook.deleted", hook)
+        record_event_of(db, context, "webhook.deleted", hook, caller.owner)
 
 
 def rotate_secret(context: Context, caller: Caller, webhook_id: str) -> dict[str, object]:
@@ -248,7 +238,7 @@ def rotate_secret(context: Context, caller: Caller, webhook_id: str) -> dict[str
         hook = own_webhook(db, caller, webhook_id)
         require_changes_left(db, context, caller)
         events.rotate_secret(db, hook, secret, context.now() + OVERLAP)
-        _record(db, context, caller, "webhook.rotated", hook)
+        record_event_of(db, context, "webhook.rotated", hook, caller.owner)
         return {**_webhook_document(own_webhook(db, caller, webhook_id)), "secret": secret}
 
 
@@ -266,12 +256,18 @@ def own_webhook(db: Connection, caller: Caller, webhook_id: str) -> Webhook:
     return hook
 
 
-def _record(
-    db: Connection, context: Context, caller: Caller, kind: str, hook: Webhook, only: Webhook | None = None
+def record_event_of(
+    db: Connection,
+    context: Context,
+    kind: str,
+    about: submissions.Submission | Webhook,
+    actor: str | None = None,
+    data: Mapping[str, object] | None = None,
+    only: Webhook | None = None,
 ) -> list[str]:
-    """Record an event of a webhook that the caller made or changed, as `record_event`."""
-    team, slug = hook.team_id, hook.benchmark_id
-    return record_event(db, context, kind, slug, actor=caller.owner, team_id=team, subject=hook.id, only=only)
+    """Record an event of a resource that a team may have, as `record_event`."""
+    slug, team_id, subject = about.benchmark_id, about.team_id, about.id
+    return record_event(db, context, kind, slug, actor=actor, team_id=team_id, subject=subject, data=data, only=only)
 
 
 def _new_secret() -> str:
@@ -291,17 +287,18 @@ def _may_change(caller: Caller, hook: Webhook) -> bool:
 
 
 def _webhook_document(hook: Webhook) -> dict[str, object]:
-    return {
-        "id": hook.id,
-        "url": hook.url,
-        "kinds": list(hook.kinds),
-        "benchmark": hook.benchmark_id,
-        "team": hook.team_id,
-        "created_at": runs.moment(hook.created_at),
-        "disabled_at": runs.moment(hook.disabled_at),
-        "failures": hook.failures,
-        "old_secret_until": runs.moment(hook.old_secret_until),
-    }
+    names = (
+        "id",
+        "url",
+        "kinds",
+        "benchmark_id",
+        "team_id",
+        "created_at",
+        "disabled_at",
+        "failures",
+        "old_secret_until",
+    )
+    return runs.shown_members(hook, *names)
 
 
 MOST_WAITING = 100
@@ -318,7 +315,7 @@ def send_test(context: Context, caller: Caller, webhook_id: str) -> dict[str, ob
     with context.store.write() as db:
         hook = own_webhook(db, caller, webhook_id)
         _require_sending(db, hook)
-        made = _record(db, context, caller, requests.WEBHOOK_TEST, hook, only=hook)
+        made = record_event_of(db, context, requests.WEBHOOK_TEST, hook, caller.owner, only=hook)
         return _shown(db, hook, made[0])
 
 
@@ -379,17 +376,10 @@ def _shown(db: Connection, hook: Webhook, delivery_id: str) -> dict[str, object]
 
 
 def _delivery_document(delivery: LoggedDelivery) -> dict[str, object]:
-    return {
-        "id": delivery.id,
-        "event": delivery.event.id,
-        "type": delivery.event.kind,
-        "state": delivery.state,
-        "attempts": delivery.attempts,
-        "last_status": delivery.last_status,
-        "at": runs.moment(delivery.created_at),
-        "attempted_at": runs.moment(delivery.attempted_at),
-        "next_at": runs.moment(delivery.next_at),
-    }
+    event = {"event": delivery.event.id, "type": delivery.event.kind}
+    state = runs.shown_members(delivery, "state", "attempts", "last_status")
+    times = runs.shown_members(delivery, "attempted_at", "next_at")
+    return {"id": delivery.id, **event, **state, "at": runs.moment(delivery.created_at), **times}
 
 
 DELIVERY_PAUSES = tuple(
@@ -412,13 +402,8 @@ log = logs.Log("webhooks")
 Send = Callable[[str, bytes, Mapping[str, str]], int]
 
 
-class DeliveryOutcome(StrEnum):
-    """How an attempt at a delivery ended: FAILED is tried again, DROPPED may not be sent any more."""
-
-    DELIVERED = "delivered"
-    FAILED = "failed"
-    GIVEN_UP = "given_up"
-    DROPPED = "dropped"
+FAILED, DROPPED = "failed", "dropped"
+"""How an attempt at a delivery may end, too: it is tried again, or it may not be sent any more."""
 
 
 class Postman:
@@ -500,7 +485,7 @@ def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
             message = None if caller is None else _message(db, context, caller, delivery)
         if message is None:
             _drop(context, delivery, end_webhook=caller is None)
-            _note(context, delivery, DeliveryOutcome.DROPPED, None)
+            _note(context, delivery, DROPPED, None)
             continue
         tried += 1
         status: int | None
@@ -510,7 +495,7 @@ def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
             status = None
         outcome = _settle(context, delivery, status)
         _note(context, delivery, outcome, status)
-        if outcome is not DeliveryOutcome.DELIVERED:
+        if outcome != DELIVERED:
             claimed = [each.id for each in batch[number:]]
             with context.store.write() as db:
                 events.postpone(db, delivery.webhook.id, claimed, context.now() + DELIVERY_PAUSES[0])
@@ -518,7 +503,7 @@ def _deliver(context: Context, batch: Sequence[Delivery], send: Send) -> int:
     return tried
 
 
-def _note(context: Context, delivery: Delivery, outcome: DeliveryOutcome, status: int | None) -> None:
+def _note(context: Context, delivery: Delivery, outcome: str, status: int | None) -> None:
     """Count an attempt, and write its line: `run` is the id of what the event is about."""
     context.meters.count(monitoring.DELIVERIES, outcome)
     event = delivery.event
@@ -566,7 +551,7 @@ def _reader(db: Connection, context: Context, hook: Webhook) -> Caller | None:
     return Caller(row.id, frozenset(row.scopes.split()), row.team_id, row.benchmark_id)
 
 
-def _settle(context: Context, delivery: Delivery, status: int | None) -> DeliveryOutcome:
+def _settle(context: Context, delivery: Delivery, status: int | None) -> str:
     """Record how an attempt ended, and return it."""
     received = status is not None and HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
     now = context.now()
@@ -576,14 +561,14 @@ def _settle(context: Context, delivery: Delivery, status: int | None) -> Deliver
         if not received and status != HTTPStatus.GONE and attempts < DELIVERY_ATTEMPTS:
             next_at = now + DELIVERY_PAUSES[attempts - 1]
             events.note_attempt(db, delivery, status, now, state=WAITING, next_at=next_at)
-            return DeliveryOutcome.FAILED
+            return FAILED
         state = DELIVERED if received else GIVEN_UP
         events.note_attempt(db, delivery, status, now, state=state, next_at=None)
         # where others were received since, only this one is given up
         if status == HTTPStatus.GONE or (not received and failures >= DELIVERY_ATTEMPTS):
             _disable(db, context, delivery.webhook)
         events.trim_log(db, delivery.webhook.id, LOGGED)
-    return DeliveryOutcome.DELIVERED if received else DeliveryOutcome.GIVEN_UP
+    return state
 
 
 def _drop(context: Context, delivery: Delivery, *, end_webhook: bool) -> None:
@@ -595,4 +580,4 @@ def _drop(context: Context, delivery: Delivery, *, end_webhook: bool) -> None:
 
 def _disable(db: Connection, context: Context, hook: Webhook) -> None:
     if events.disable_webhook(db, hook.id, context.now()):
-        record_event(db, context, "webhook.disabled", hook.benchmark_id, team_id=hook.team_id, subject=hook.id)
+        record_event_of(db, context, "webhook.disabled", hook)

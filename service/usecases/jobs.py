@@ -13,10 +13,9 @@ from typing import NamedTuple, cast
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from service import logs, queue, render
-from service.caller import Caller, new_id, new_job_key, token_hash
+from service.caller import Caller, new_id, new_secret, token_hash
 from service.context import Context
 from service.contract import jobs as contract
-from service.contract.jobs import JobRequest
 from service.errors import SOON, Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable, refuse, unprocessable
 from service.policy import gate
 from service.policy.release import Release
@@ -69,7 +68,7 @@ class Submitted(NamedTuple):
 
 
 def submit_job(
-    context: Context, caller: Caller, request: JobRequest, idempotency_key: IdempotencyKey | None = None
+    context: Context, caller: Caller, request: contract.JobRequest, idempotency_key: IdempotencyKey | None = None
 ) -> Submitted:
     """Store a job, then queue it.
 
@@ -82,7 +81,7 @@ def submit_job(
     packed = _texts(request, context.config.max_run_bytes)
     now = context.now()
     job_id = new_id(KIND, now)
-    key = new_job_key() if caller.anonymous else None
+    key = new_secret() if caller.anonymous else None
     try:
         with context.store.write() as db:
             earlier = claim_key(db, caller, idempotency_key, job_id, now)
@@ -98,12 +97,12 @@ def submit_job(
     return Submitted(job_id, new=True, key=key)
 
 
-def significance_of(request: JobRequest) -> dict[str, params.Json] | None:
+def significance_of(request: contract.JobRequest) -> dict[str, params.Json] | None:
     """Return the significance settings of a request; None if they are off or there is one system."""
     return None if request.significance is False or len(request.systems) < 2 else _settings(request)
 
 
-def _settings(request: JobRequest) -> dict[str, params.Json]:
+def _settings(request: contract.JobRequest) -> dict[str, params.Json]:
     return dict(request.significance) if isinstance(request.significance, Mapping) else {}
 
 
@@ -117,7 +116,7 @@ def view_job(context: Context, caller: Caller, job_id: str) -> Shown[contract.Jo
     known = jobs.answer(context.store, job_id)
     if known is None or not (caller.organiser or caller.owner == known.owner):
         raise NotFound(f"Unknown job {job_id}.")
-    if known.deleted:
+    if known.deleted_at is not None:
         raise Gone(f"The job {job_id} was deleted.")
     if known.document is not None:
         packed = packing.is_packed(known.document)
@@ -211,7 +210,7 @@ def _require_change(context: Context, caller: Caller, job_id: str, key: str | No
         )
 
 
-def _check(request: JobRequest) -> None:
+def _check(request: contract.JobRequest) -> None:
     """Check formats, metrics, transforms and significance of a request; it reads no text.
 
     Raises:
@@ -242,7 +241,7 @@ def _check(request: JobRequest) -> None:
         raise unprocessable(InputError(problems))
 
 
-def _check_significance(request: JobRequest) -> None:
+def _check_significance(request: contract.JobRequest) -> None:
     settings = parse_settings(_settings(request))
     if settings.runs_required and max(map(len, report.runs_by_system(request.systems).values())) < FEWEST_FOR_SPREAD:
         raise InputError(no_runs())
@@ -250,7 +249,7 @@ def _check_significance(request: JobRequest) -> None:
         units.require_parts(1)  # a job has one text
 
 
-def _check_scores(request: JobRequest) -> None:
+def _check_scores(request: contract.JobRequest) -> None:
     spec = parse_spec(request.scoring)
     report.asked_scores(spec, _settings(request).get("scores"))
     for index, pair in enumerate(request.agreement):
@@ -259,7 +258,7 @@ def _check_scores(request: JobRequest) -> None:
                 report.find_score(spec, address)
 
 
-def _texts(request: JobRequest, memory: int) -> dict[str, packing.PackedText]:
+def _texts(request: contract.JobRequest, memory: int) -> dict[str, packing.PackedText]:
     """Return the texts under their names (`gold`, `systems/0`, `gold/source`).
 
     Raises:
@@ -317,7 +316,7 @@ def fail(_context: Context, run: runs.Run, failure: Failure) -> Ending:
 
 
 def _evaluate(context: Context, job: jobs.Job, stored: gold.Stored, progress: Progress) -> report.Report:
-    request = JobRequest.stored(job.request)
+    request = contract.JobRequest.stored(job.request)
     spec = parse_spec(request.scoring)
     progress.measures(entry.metric.name for entry in spec.entries)
     systems = [
@@ -449,16 +448,6 @@ def _finished(context: Context, caller: Caller, job_id: str) -> Shown[contract.J
     return view
 
 
-def system_number(context: Context, caller: Caller, job_id: str, system: str) -> int:
-    """Return the position of a system of a job that has results.
-
-    Raises:
-        NotFound: unknown system.
-        Conflict: the job has not finished, or has no results.
-    """
-    return _position(_request(context, caller, job_id), system)
-
-
 def _scored(context: Context, caller: Caller, job_id: str, query: contract.ResultQuery) -> tuple[ArtifactKey, Entry]:
     """Return the artifacts' key of one system under one metric, and the metric entry."""
     stored = _request(context, caller, job_id)
@@ -471,15 +460,15 @@ def _scored(context: Context, caller: Caller, job_id: str, query: contract.Resul
     return ArtifactKey(_position(stored, query.system), metric), entries[metric]
 
 
-def _request(context: Context, caller: Caller, job_id: str) -> JobRequest | None:
+def _request(context: Context, caller: Caller, job_id: str) -> contract.JobRequest | None:
     """Return the request of a job that has results; None of a validation, which has neither metrics nor systems."""
     _finished(context, caller, job_id)
     with context.store.read() as db:
         job = jobs.get(db, job_id)
-    return None if job is None or "metrics" not in job.request else JobRequest.stored(job.request)
+    return None if job is None or "metrics" not in job.request else contract.JobRequest.stored(job.request)
 
 
-def _position(stored: JobRequest | None, system: str) -> int:
+def _position(stored: contract.JobRequest | None, system: str) -> int:
     names = [] if stored is None else [each.name for each in stored.systems]
     if system not in names:
         known = f"Its systems: {', '.join(names[:20])}.{wording.did_you_mean(system, names)}"
@@ -520,8 +509,9 @@ def _looked_at(
     context: Context, caller: Caller, job_id: str, query: contract.JobTreesQuery
 ) -> tuple[asking.Output, choosing.Asked, asking.Output | None]:
     """Return the system whose trees are asked for, which of them, and the system that they are to differ from."""
-    number = system_number(context, caller, job_id, query.system)
-    other = None if query.differs_from is None else system_number(context, caller, job_id, query.differs_from)
+    stored = _request(context, caller, job_id)
+    number = _position(stored, query.system)
+    other = None if query.differs_from is None else _position(stored, query.differs_from)
     owner = (job_id, str(number), *(() if other is None else (choosing.DIFFERS, str(other))))
     asked = choosing.Asked(owner, query.choice, query.cursor, query.limit, query.item)
     return asking.Output(job_id, number), asked, None if other is None else asking.Output(job_id, other)

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from sqlalchemy import Connection, func, select
 
-from service import errors, process
+from service import process
 from service.config import GOLD_FOLDER, Config
 from service.context import Context, utc_now
-from service.store import archive, benchmarks, runs, tokens, upkeep
+from service.store import archive, runs, tokens, upkeep
 from service.store.archive import ArchiveError, Manifest, migrate
-from service.store.database import SchemaState, Store, file_of, is_released, schema_of, schema_versions
+from service.store.database import SchemaState, Store, is_released, schema_of, schema_versions
 from service.usecases import access, events
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.runs import moment
@@ -145,7 +145,7 @@ def restore(config: Config, path: Path) -> Restored:
         )
     store = Store(config.database_url)
     try:
-        file = file_of(store)
+        file = store.file
         if file is None:
             _into_server(store, path, manifest)
         else:
@@ -213,7 +213,7 @@ def _report(store: Store, manifest: Manifest, kept: Sequence[str]) -> Restored:
 
 def back_up_first(config: Config, store: Store, now: datetime) -> Backup | None:
     """Back up a SQLite store that is about to be migrated; None where it is current or holds nothing yet."""
-    file = file_of(store)
+    file = store.file
     if file is None or not file.exists():
         return None
     with store.read() as db:
@@ -290,9 +290,7 @@ def _selected(db: Connection, scope: Scope) -> upkeep.Selected:
     if scope.team is not None:
         slug, team_id = scope.team
         access.benchmark_of(db, slug)
-        known = benchmarks.get_team(db, slug, team_id) if access.storable(team_id) else None
-        if known is None or known.erased_at is not None:
-            raise errors.NotFound(access.unknown_team(db, slug, team_id))
+        access.team_in(db, slug, team_id)
         return upkeep.of_team(db, slug, team_id)
     if scope.benchmark is not None:
         access.benchmark_of(db, scope.benchmark)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from time import monotonic, perf_counter
 from typing import Generic, Protocol, TypeVar, overload
 
@@ -131,15 +131,15 @@ def moment(time: datetime | None) -> str | None:
     return time.isoformat(timespec="milliseconds")[:23] + "Z"  # without the offset
 
 
+def shown_members(record: object, *names: str) -> dict[str, object]:
+    """Return members of a record as documents have them: `team_id` as `team`, and times as texts."""
+    members = {name.removesuffix("_id"): getattr(record, name) for name in names}
+    return {name: moment(value) if isinstance(value, datetime) else value for name, value in members.items()}
+
+
 def run_summary(run: runs.Run) -> dict[str, object]:
     """Return id, state and times of a run."""
-    return {
-        "id": run.id,
-        "state": run.state,
-        "created_at": moment(run.created_at),
-        "started_at": moment(run.started_at),
-        "finished_at": moment(run.finished_at),
-    }
+    return shown_members(run, "id", "state", "created_at", "started_at", "finished_at")
 
 
 def state_document(run: runs.Run) -> dict[str, object]:
@@ -239,12 +239,14 @@ class Progress:
 
     Attributes:
         metric: that the work scores, for its seconds: a name, SEVERAL, or empty.
+        state: in which the attempt leaves the run.
     """
 
     def __init__(self, context: Context, run_id: str) -> None:
         self._context = context
         self._run_id = run_id
         self.metric = ""
+        self.state = LEFT_UNFINISHED
         self._last = monotonic()
 
     def measures(self, metrics: Iterable[str]) -> None:
@@ -274,32 +276,24 @@ LEFT_UNFINISHED = "left"
 log = logs.Log("runs")
 
 
-@dataclass(slots=True)
-class Attempt:
-    """An attempt at a run; `state` is that in which it leaves the run."""
-
-    state: str = LEFT_UNFINISHED
-
-
 @contextmanager
-def watched(context: Context, run: runs.Run, progress: Progress) -> Iterator[Attempt]:
+def watched(context: Context, run: runs.Run, progress: Progress) -> Iterator[None]:
     """Watch a block that performs a claimed run."""
-    attempt = Attempt()
     start = perf_counter()
     log.info("began", kind=run.kind, queue=run.queue, attempt=run.attempts, waited=_waited(run))
     if run.started_at is not None and run.attempts == 1:
         monitoring.add_past_span("waiting", run.created_at, run.started_at, run.trace)
     try:
         with monitoring.span(f"run {run.kind}", run.trace, run=run.id, attempt=run.attempts):
-            yield attempt
+            yield
     except Cancelled:
-        attempt.state = "cancelled"
+        progress.state = "cancelled"
         raise
     finally:
         seconds = perf_counter() - start
         context.meters.observe(monitoring.RUNS, seconds, run.kind, progress.metric)
         log.info(
-            "ended", kind=run.kind, metric=progress.metric, state=attempt.state, milliseconds=round(1000 * seconds, 1)
+            "ended", kind=run.kind, metric=progress.metric, state=progress.state, milliseconds=round(1000 * seconds, 1)
         )
 
 
@@ -343,11 +337,12 @@ class Failure:
 
     def document(self, *, gold_visible: bool = False) -> dict[str, object]:
         """Return the document for a caller; it quotes gold only where the caller sent gold."""
-        return errors.failure_document(self.kind, self.problems, self.total, gold_visible=gold_visible)
+        show = partial(errors.error_document, gold_visible=gold_visible)
+        return errors.failure_document(self.kind, self.problems, self.total, show)
 
     def record(self) -> dict[str, object]:
         """Return the document that the store keeps and `service.policy.gate` filters."""
-        record = errors.failure_record(self.kind, self.problems, self.total)
+        record = errors.failure_document(self.kind, self.problems, self.total, errors.error_record)
         return record if self.closed is None else {**record, documents.CLOSED: self.closed.record()}
 
 
@@ -385,7 +380,7 @@ class Kind(Protocol):
 def perform(context: Context, kind: Kind, run: runs.Run) -> None:
     """Do the work of a claimed run and save its end; start again when it was outdated."""
     progress = Progress(context, run.id)
-    with watched(context, run, progress) as attempt:
+    with watched(context, run, progress):
         while True:
             try:
                 ending = kind.work(context, run, progress)
@@ -396,7 +391,7 @@ def perform(context: Context, kind: Kind, run: runs.Run) -> None:
             with monitoring.span("saving"):
                 ended = finish(context, run, ending)
             if ended:
-                attempt.state = ending.state
+                progress.state = ending.state
                 return
 
 

@@ -5,29 +5,24 @@ sum: read often, each of these numbers tells how a submission ended. So they nee
 opens nothing else.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, product
+from itertools import product
 from typing import cast
 
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
-from prometheus_client.core import HistogramMetricFamily
-from prometheus_client.registry import Collector
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from service import errors, monitoring
 from service.context import Context
 from service.contract.service import Catalogue, Scorer, Suggestion, SuggestionRequest, Suggestions
-from service.errors import CODES, TYPES, ProblemType
 from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
 from service.store import runs
 from service.store.database import DiskState, SchemaState, disk_of, schema_of
-from service.usecases import jobs
-from service.usecases.kinds import KINDS
+from service.usecases import jobs, kinds
 from service.usecases.runs import Shown
 from service.usecases.views.asking import VIEWS
 from treescore.core import comparing, version, wording
@@ -80,7 +75,7 @@ def suggested(asked: SuggestionRequest) -> Shown[Suggestions]:
 
 def problem_documents() -> list[dict[str, object]]:
     """Return all types, then all codes."""
-    return [_entry_document(name, entry) for table in (TYPES, CODES) for name, entry in table.items()]
+    return [_entry_document(name, entry) for table in (errors.TYPES, errors.CODES) for name, entry in table.items()]
 
 
 def problem_document(name: str) -> dict[str, object]:
@@ -89,26 +84,19 @@ def problem_document(name: str) -> dict[str, object]:
     Raises:
         NotFound: none has this name.
     """
-    entry = TYPES.get(name) or CODES.get(name)
+    entry = errors.TYPES.get(name) or errors.CODES.get(name)
     if entry is None:
         shown = name[: errors.LONGEST_SHOWN]
-        suggestion = wording.did_you_mean(shown, [*TYPES, *CODES])
+        suggestion = wording.did_you_mean(shown, [*errors.TYPES, *errors.CODES])
         raise errors.NotFound(f"Unknown problem {shown!r}.{suggestion} See GET /problems.")
     return _entry_document(name, entry)
 
 
 def _entry_document(name: str, entry: Entry) -> dict[str, object]:
-    kind = {"kind": "type", "status": entry.status} if isinstance(entry, ProblemType) else {"kind": "code"}
+    kind = {"kind": "type", "status": entry.status} if isinstance(entry, errors.ProblemType) else {"kind": "code"}
     example = {"example": entry.example} if entry.example else {}
-    return {
-        "name": name,
-        "uri": f"/problems/{name}",
-        **kind,
-        "title": entry.title,
-        "cause": entry.cause,
-        "fix": entry.fix,
-        **example,
-    }
+    words = {each: getattr(entry, each) for each in ("title", "cause", "fix")}
+    return {"name": name, "uri": f"/problems/{name}", **kind, **words, **example}
 
 
 _SHOWN = ("submission", "validation", "revision")
@@ -117,8 +105,12 @@ _WAITING = ("submission", "validation", jobs.KIND)
 """Kinds of runs whose waits are shown. Others follow the success of a submission."""
 _WAITS = 1000
 """Runs that began last, whose waits are shown."""
-_BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0)
-"""Of the histogram of waits, in seconds."""
+_WAITED = monitoring.Family(
+    "treescore_wait_seconds",
+    f"Seconds from creation to start of the {_WAITS} runs that began last",
+    ("kind",),
+    (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0),
+)
 
 
 _KERNELS = ("interpreted", "partly", "compiled")
@@ -195,7 +187,7 @@ def metrics_text(context: Context) -> bytes:
                 by_state.labels(kind, state).set(number)
             elif kind in _SHOWN:
                 by_state.labels(kind, state if state in runs.UNFINISHED else "finished").inc(number)
-        registry.register(_Waits(runs.waits(db, _WAITING, _WAITS)))
+        registry.register(_waits(runs.waits(db, _WAITING, _WAITS)))
     waiting = Gauge("treescore_queue_length", "Wake-ups that wait in Redis", ["queue"], registry=registry)
     up = Gauge("treescore_redis_up", "Whether Redis answers", registry=registry)
     try:
@@ -207,26 +199,13 @@ def metrics_text(context: Context) -> bytes:
     return generate_latest(registry)
 
 
-class _Waits(Collector):
-    """A histogram of seconds waited, by kind of run; cumulative, as Prometheus has it."""
-
-    def __init__(self, waits: Mapping[str, Sequence[float]]) -> None:
-        self._waits = waits
-
-    def collect(self) -> Iterator[HistogramMetricFamily]:
-        """Yield the one histogram."""
-        family = HistogramMetricFamily(
-            "treescore_wait_seconds",
-            f"Seconds from creation to start of the {_WAITS} runs that began last",
-            labels=["kind"],
-        )
-        for kind, waited in self._waits.items():
-            counts = [0] * (len(_BOUNDS) + 1)
-            for seconds in waited:
-                counts[bisect_left(_BOUNDS, seconds)] += 1
-            bounds = [*map(str, _BOUNDS), "+Inf"]
-            family.add_metric([kind], list(zip(bounds, accumulate(counts), strict=True)), float(round(sum(waited))))
-        yield family
+def _waits(waits: Mapping[str, Sequence[float]]) -> monitoring.Summed:
+    """Return a histogram of seconds waited, by kind of run, with their rounded sum."""
+    counted = monitoring.Meters()
+    for kind, waited in waits.items():
+        for seconds in waited:
+            counted.observe(_WAITED, seconds, kind)
+    return monitoring.Summed({field: round(number) for field, number in counted.take().items()}, (_WAITED,))
 
 
 def private_metrics_text(context: Context) -> bytes:
@@ -257,7 +236,7 @@ def _show_runs(registry: CollectorRegistry, db: Connection, context: Context) ->
     )  # fmt: skip
     now = context.now()
     begin = dict.fromkeys(RUN_QUEUES, now)
-    for queue, kind in product(RUN_QUEUES, KINDS):
+    for queue, kind in product(RUN_QUEUES, kinds.KINDS):
         waiting.labels(queue, kind).set(0)
         running.labels(queue, kind).set(0)
     for each in runs.open_counts(db):

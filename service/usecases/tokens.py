@@ -4,6 +4,7 @@ The operator works in the store also while the service is down.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection
@@ -12,12 +13,11 @@ from service.caller import Caller, new_id, new_token, token_hash
 from service.context import Context
 from service.contract import access, common
 from service.errors import NotFound, invalid
-from service.store import benchmarks, tokens
-from service.store.tokens import Token
-from service.usecases.access import benchmark_of, storable, unknown_team
+from service.store import tokens
+from service.usecases.access import benchmark_of, team_in
 from service.usecases.benchmarks.teams import TEAM_SCOPES
 from service.usecases.events import record_event
-from service.usecases.runs import Page, moment, page_of
+from service.usecases.runs import Page, page_of, shown_members
 
 
 def create_token(context: Context, caller: Caller, request: access.TokenRequest) -> dict[str, object]:
@@ -30,13 +30,11 @@ def create_token(context: Context, caller: Caller, request: access.TokenRequest)
     now = context.now()
     if request.expires_at is not None and request.expires_at <= now:
         raise invalid("past-moment", "/expires_at", "This must be a time in the future.")
-    text, token_id = new_token(), new_id("tok", now)
     scopes = " ".join(sorted(set(request.scopes)))
     expires_at = None if request.expires_at is None else request.expires_at.astimezone(UTC)
-    token = Token(token_id, token_hash(text), scopes, request.name, now, expires_at=expires_at)
     with context.store.write() as db:
-        tokens.add(db, token)
-        record_event(db, context, "token.created", None, actor=caller.owner, subject=token_id)
+        like = tokens.Token("", "", scopes, request.name, now, expires_at=expires_at)
+        token, text = _add_token(db, context, like, caller)
     return {**token_document(token), "token": text}
 
 
@@ -61,26 +59,17 @@ def revoke_token(context: Context, caller: Caller, token_id: str) -> None:
         record_event(db, context, "token.revoked", None, actor=caller.owner, subject=token_id)
 
 
-def token_document(row: Token) -> dict[str, object]:
+def token_document(row: tokens.Token) -> dict[str, object]:
     """Show a token without its secret."""
-    return {
-        "id": row.id,
-        "name": row.name,
-        "scopes": row.scopes.split(),
-        "benchmark": row.benchmark_id,
-        "team": row.team_id,
-        "created_at": moment(row.created_at),
-        "expires_at": moment(row.expires_at),
-        "last_used_at": moment(row.last_used_at),
-        "revoked_at": moment(row.revoked_at),
-    }
+    rest = ("benchmark_id", "team_id", "created_at", "expires_at", "last_used_at", "revoked_at")
+    return {"id": row.id, "name": row.name, "scopes": row.scopes.split(), **shown_members(row, *rest)}
 
 
 OPERATOR = Caller("operator", frozenset({"organise"}))
 """The actor of the events that the commands record."""
 
 
-def list_every_token(context: Context) -> Sequence[Token]:
+def list_every_token(context: Context) -> Sequence[tokens.Token]:
     """List all tokens, newest first, without their secrets."""
     with context.store.read() as db:
         return tokens.every(db)
@@ -97,10 +86,10 @@ def create_team_token(
     """
     with context.store.write() as db:
         benchmark_of(db, slug)
-        team = benchmarks.get_team(db, slug, team_id) if storable(team_id) else None
-        if team is None or team.erased_at is not None:
-            raise NotFound(unknown_team(db, slug, team_id))
-        return _add_token(db, context, TEAM_SCOPES, name, slug, team_id, expires_at)
+        team_in(db, slug, team_id)
+        like = tokens.Token("", "", TEAM_SCOPES, name, context.now(), team_id, slug, expires_at)
+        made, secret = _add_token(db, context, like, OPERATOR)
+    return made.id, secret
 
 
 def rotate_as_operator(context: Context, token_id: str) -> tuple[str, str]:
@@ -115,20 +104,15 @@ def rotate_as_operator(context: Context, token_id: str) -> tuple[str, str]:
         if old is None or not tokens.revoke(db, token_id, now):
             raise NotFound(f"Unknown or revoked token {token_id}.")
         record_event(db, context, "token.revoked", old.benchmark_id, actor=OPERATOR.owner, subject=token_id)
-        return _add_token(db, context, old.scopes, old.name, old.benchmark_id, old.team_id, old.expires_at)
+        made, secret = _add_token(db, context, old, OPERATOR)
+    return made.id, secret
 
 
-def _add_token(
-    db: Connection,
-    context: Context,
-    scopes: str,
-    name: str | None,
-    slug: str | None,
-    team_id: str | None,
-    expires_at: datetime | None,
-) -> tuple[str, str]:
-    now = context.now()
-    secret, token_id = new_token(), new_id("tok", now)
-    tokens.add(db, Token(token_id, token_hash(secret), scopes, name, now, team_id, slug, expires_at))
-    record_event(db, context, "token.created", slug, actor=OPERATOR.owner, team_id=team_id, subject=token_id)
-    return token_id, secret
+def _add_token(db: Connection, context: Context, like: tokens.Token, maker: Caller) -> tuple[tokens.Token, str]:
+    """Store a token with the rights of another; return it and its text."""
+    text, token_id, now = new_token(), new_id("tok", context.now()), context.now()
+    made = replace(like, id=token_id, hash=token_hash(text), created_at=now, last_used_at=None)
+    tokens.add(db, made)
+    slug, team_id = made.benchmark_id, made.team_id
+    record_event(db, context, "token.created", slug, actor=maker.owner, team_id=team_id, subject=token_id)
+    return made, text

@@ -18,9 +18,7 @@ from typing_extensions import TypedDict
 from service.api.calls import Answer, Operation, answer
 from service.contract.derive import Named, field_of
 from service.contract.jobs import Job
-from service.openapi.build import built, contract_document, difference
-from service.openapi.operations import Route
-from service.openapi.schemas import ContractError, Generator
+from service.openapi.build import ContractError, Generator, Route, built, contract_document, difference
 from service.requests import Query
 from tests.contract.checking import ROOT, contract, operations, resolved
 

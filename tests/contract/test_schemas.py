@@ -8,7 +8,7 @@ import pytest
 from jsonschema_rs import ValidationError
 
 from service.contract.derive import schema_of
-from service.openapi.schemas import noun_types
+from service.openapi.build import noun_types
 from tests.contract.bodies import BODIES
 from tests.contract.checking import by_id, check_value, resolved
 

@@ -24,16 +24,15 @@ from service.policy import figures, gate
 from service.policy.release import Release
 from service.queue import LIVE
 from service.requests import MAX_PARTS, MISSING, PRIVATE, Request
-from service.store import artifacts, benchmarks, revisions, runs, score_records, submissions, texts, tokens
+from service.store import artifacts, benchmarks, packing, revisions, runs, score_records, submissions, texts, tokens
 from service.store.benchmarks import Benchmark
-from service.store.packing import PackedText, packed_text
 from service.store.revisions import Part, Revision
 from service.store.runs import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
 from service.store.submissions import SentAttempt
 from service.usecases import access, events
 from service.usecases.benchmarks.settings import check_part_name, complete_settings, revision_warnings, time_warnings
 from service.usecases.boards.work import schedule_board_comparison
-from service.usecases.runs import TEXT_TYPE, Page, Shown, moment, page_of, queue_runs, wait_for
+from service.usecases.runs import TEXT_TYPE, Page, Shown, moment, page_of, queue_runs, shown_members, wait_for
 from service.usecases.scoring import config, gold, shares
 from treescore.core.params import Json, escape
 from treescore.core.wording import counted, did_you_mean
@@ -213,7 +212,7 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
                 "close it.",
                 slug="has-submissions",
             )
-        ids = revisions.ids_of(db, slug)
+        ids = list(revisions.ids_by_number(db, slug).values())
         for revision_id in ids:
             runs.finish(db, revision_id, runs.CANCELLED, now)
         texts.drop(db, ids)
@@ -277,19 +276,19 @@ def _input_names(revision: Revision) -> list[str]:
 
 def parts_texts(
     problems: ProblemList, parts: Mapping[str, PartGold], scoring: Mapping[str, Json], memory: int
-) -> dict[str, PackedText]:
+) -> dict[str, packing.PackedText]:
     """Return gold texts and their items under the names by which they are kept.
 
     Wrong names and shapes go to `problems`, and texts that are too large for the `memory` of a run.
     """
     choice = config.scoring_config(scoring).spec.format
-    named: dict[str, PackedText] = {}
+    named: dict[str, packing.PackedText] = {}
     for part, given in parts.items():
         check_part_name(problems, part, "/parts")
         pointer = f"/parts/{escape(part)}"
         named |= gold.named_texts(problems, f"{gold.GOLD}/{part}", given.gold, choice, pointer, part, memory=memory)
         if given.items:
-            named[gold.items_name(part)] = packed_text(orjson.dumps(given.items))
+            named[gold.items_name(part)] = packing.packed_text(orjson.dumps(given.items))
     return named
 
 
@@ -306,9 +305,7 @@ def _benchmark_document(db: Connection, context: Context, caller: Caller, benchm
         pending = None
     counts = config.counts_shown(benchmark, shown, release)
     return {
-        "id": benchmark.id,
-        "title": benchmark.title,
-        "series": benchmark.series,
+        **shown_members(benchmark, "id", "title", "series"),
         **shown.scoring,
         "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, shown.id)},
         "state": shown.state,
@@ -326,11 +323,8 @@ def _benchmark_document(db: Connection, context: Context, caller: Caller, benchm
 
 def part_document(part: Part, *, counts: bool) -> dict[str, object]:
     """Show a part; its size only with `counts`."""
-    return {
-        "sentences": part.sentences if counts else None,
-        "words": part.words if counts else None,
-        "gold": part.gold_key,
-    }
+    sizes = {name: getattr(part, name) if counts else None for name in ("sentences", "words")}
+    return {**sizes, "gold": part.gold_key}
 
 
 def _matches(if_match: str, etag: str) -> bool:

@@ -15,7 +15,6 @@ from service.contract.benchmarks import PartGold, RevisionRequest
 from service.contract.common import PageQuery
 from service.errors import SOON, Conflict, NotFound, invalid, refuse, unprocessable
 from service.policy import figures, gate
-from service.policy.gate import Level
 from service.policy.release import Release
 from service.queue import BULK, LIVE
 from service.requests import MAX_PARTS
@@ -26,7 +25,7 @@ from service.usecases.benchmarks.benchmarks import REVISION_KIND, part_document,
 from service.usecases.benchmarks.settings import moves_shown, require_two_sides, revision_warnings
 from service.usecases.boards.viewing import released
 from service.usecases.events import record_event
-from service.usecases.runs import Page, Shown, moment, wait_for
+from service.usecases.runs import Page, Shown, moment, shown_members, wait_for
 from service.usecases.scoring.config import MEMBERS, check_scoring, counts_shown, scoring_config
 from service.usecases.scoring.gold import GOLD, items_name, names_of
 from treescore.core.params import Json, escape
@@ -182,10 +181,7 @@ def _revision_document(
     run = runs.get(db, revision.id)
     counts = counts_shown(benchmark, revision, release)
     return {
-        "id": revision.id,
-        "benchmark": revision.benchmark_id,
-        "number": revision.number,
-        "state": revision.state,
+        **shown_members(revision, "id", "benchmark_id", "number", "state"),
         "active": revision.number == benchmark.active_revision,
         "dry_run": revision.dry_run,
         "reason": revision.reason if release.gold else None,
@@ -195,7 +191,7 @@ def _revision_document(
         "created_at": moment(revision.created_at),
         "activated_at": moment(None if revision.activated_at is None else gate.whole_second(revision.activated_at)),
         # progress counts the scored submissions, as boards do from level scores on
-        "progress": run.progress if run is not None and release.shows(Level.SCORES) else None,
+        "progress": run.progress if run is not None and release.shows(gate.Level.SCORES) else None,
         "moved": moves_of(db, benchmark, revision, release),
         "warnings": revision_warnings(db, benchmark, revision) if release.gold else [],
         # the failure of gold quotes gold
@@ -207,11 +203,11 @@ def moves_of(
     db: Connection, benchmark: benchmarks.Benchmark, revision: Revision, release: Release
 ) -> list[dict[str, object]] | None:
     """Return the changes of ranks as a caller may see them: others than organisers if the board shows them such."""
-    if revision.moved is None or not release.whole or not release.shows(Level.SCORES):
+    if revision.moved is None or not release.whole or not release.shows(gate.Level.SCORES):
         return None
     shares = figures.shares_of(benchmark)
     # those of the public share may have been stored, and are shown after closing too
-    if not release.shows(Level.ITEMS) and not all(moves_shown(db, benchmark, revision, each) for each in shares):
+    if not release.shows(gate.Level.ITEMS) and not all(moves_shown(db, benchmark, revision, each) for each in shares):
         return None
     return gate.moves_view(released(db, benchmark, release, revision), revision.moved)
 
@@ -241,11 +237,8 @@ def difference(context: Context, caller: Caller, slug: str, number: int) -> Show
             "settings": _changed_settings(before, revision),
             "moved": moves_of(db, benchmark, revision, release),
         }
-    return Shown(
-        cast("contract.RevisionDifference", document),
-        final=revision.state in revisions.FINAL_STATES,
-        state=revision.state,
-    )
+    shown, final = cast("contract.RevisionDifference", document), revision.state in revisions.FINAL_STATES
+    return Shown(shown, final=final, state=revision.state)
 
 
 def _changed_parts(db: Connection, before: Revision, after: Revision, release: Release) -> list[dict[str, object]]:

@@ -12,16 +12,16 @@ from unicodedata import name as char_name
 import orjson
 from sqlalchemy import Connection
 
-from service.caller import Caller, new_id, new_invite, new_token, token_hash
+from service.caller import Caller, new_id, new_secret, new_token, token_hash
 from service.context import Context
 from service.contract import access, common
 from service.errors import LONGEST_SHOWN, Conflict, Forbidden, Gone, NotFound, invalid, refuse
 from service.store import benchmarks, runs, submissions, tokens
 from service.store.tokens import Token
-from service.usecases.access import benchmark_of, count_failure, storable, unknown_team
+from service.usecases.access import benchmark_of, count_failure, storable, team_in
 from service.usecases.boards.work import board_changed
 from service.usecases.events import record_event
-from service.usecases.runs import Page, moment, page_of, queue_runs
+from service.usecases.runs import Page, moment, page_of, queue_runs, shown_members
 from treescore.errors import Problem, ProblemList
 
 TEAM_SCOPES = "read submit"
@@ -103,7 +103,7 @@ def rotate_token(context: Context, caller: Caller, slug: str, team_id: str) -> d
     caller.require("organise")
     with context.store.write() as db:
         benchmark_of(db, slug)
-        team = _team_of(db, slug, team_id)
+        team = team_in(db, slug, team_id, lock=True)
         tokens.revoke_all(db, slug, team_id, context.now())
         token = _new_token(db, context, team)
         record_event(db, context, "team.token_rotated", slug, actor=caller.owner, team_id=team_id, subject=team_id)
@@ -116,7 +116,7 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
     now = context.now()
     with context.store.write() as db:
         benchmark_of(db, slug, lock=True)
-        _team_of(db, slug, team_id)
+        team_in(db, slug, team_id, lock=True)
         tokens.revoke_all(db, slug, team_id, now)
         benchmarks.erase_team(db, slug, team_id, now)
         stopped = submissions.anonymise(db, slug, team_id, now)
@@ -129,13 +129,6 @@ def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> Non
         context.queue.stop(run_id)
 
 
-def _team_of(db: Connection, slug: str, team_id: str) -> benchmarks.Team:
-    team = benchmarks.get_team(db, slug, team_id, lock=True) if storable(team_id) else None
-    if team is None or team.erased_at is not None:
-        raise NotFound(unknown_team(db, slug, team_id))
-    return team
-
-
 def _new_token(db: Connection, context: Context, team: benchmarks.Team) -> str:
     now = context.now()
     text = new_token()
@@ -144,7 +137,7 @@ def _new_token(db: Connection, context: Context, team: benchmarks.Team) -> str:
 
 
 def _team_document(team: benchmarks.Team) -> dict[str, object]:
-    return {"id": team.id, "name": team.name, "contact": team.contact, "created_at": moment(team.created_at)}
+    return shown_members(team, "id", "name", "contact", "created_at")
 
 
 def _refuse_repeated(request: access.TeamsRequest) -> None:
@@ -188,7 +181,7 @@ def create_invite(context: Context, caller: Caller, slug: str, request: access.I
     now = context.now()
     if request.expires_at <= now:
         raise invalid("past-moment", "/expires_at", "This must be a time in the future.")
-    secret = new_invite()
+    secret = new_secret()
     expires_at = request.expires_at.astimezone(UTC)
     invite = benchmarks.Invite(new_id("inv", now), slug, token_hash(secret), now, expires_at, request.teams_at_most)
     with context.store.write() as db:
@@ -307,14 +300,7 @@ def _known(context: Context, caller: Caller, secret: str) -> benchmarks.Invite:
 
 
 def _invite_document(invite: benchmarks.Invite) -> dict[str, object]:
-    return {
-        "id": invite.id,
-        "benchmark": invite.benchmark_id,
-        "created_at": moment(invite.created_at),
-        "expires_at": moment(invite.expires_at),
-        "teams_at_most": invite.teams_at_most,
-        "teams": invite.teams,
-    }
+    return shown_members(invite, "id", "benchmark_id", "created_at", "expires_at", "teams_at_most", "teams")
 
 
 RESERVED_WORDS = (

@@ -20,7 +20,6 @@ from service.caller import Caller
 from service.context import Context
 from service.contract.common import PageQuery
 from service.policy import figures, gate
-from service.policy.gate import Level
 from service.policy.release import ANYONE, Release
 from service.requests import MACRO, POOLED
 from service.store import benchmarks, comparisons, revisions, score_records, submissions
@@ -293,20 +292,20 @@ def _bits(benchmark: Benchmark, scoring: ScoringConfig, parts: Sequence[Part], c
     An attempt without scores tells whether it fits: one bit. So does a submission whose scores a ladder holds.
     """
     level = gate.LEVELS[benchmark.settings["feedback"]]
-    if level in (Level.NONE, Level.GOLD):
-        return 0.0 if level is Level.NONE else None
+    if level in (gate.Level.NONE, gate.Level.GOLD):
+        return 0.0 if level is gate.Level.NONE else None
     shown = sum(each.scored and each.rung != score_records.HELD for each in charged.sent)
     bits = float(len(charged.sent) - shown + charged.validations)
     bits += shown * _bits_of_scores(level, benchmark, scoring, parts)
-    if level >= Level.SCORES:
+    if level >= gate.Level.SCORES:
         bits += PAIR_BITS * charged.pairs
     return round(bits, 1)
 
 
-def _bits_of_scores(level: Level, benchmark: Benchmark, scoring: ScoringConfig, parts: Sequence[Part]) -> float:
-    if level is Level.STATUS:
+def _bits_of_scores(level: gate.Level, benchmark: Benchmark, scoring: ScoringConfig, parts: Sequence[Part]) -> float:
+    if level is gate.Level.STATUS:
         return 1.0
-    if level is Level.ITEMS:
+    if level is gate.Level.ITEMS:
         return float(np.sum([part.words or 0 for part in parts]))
     sizes = {part.name: part.sentences for part in parts}
     tracks = tracks_in(benchmark.tracks, parts)
@@ -315,9 +314,9 @@ def _bits_of_scores(level: Level, benchmark: Benchmark, scoring: ScoringConfig, 
     )
     # of several parts each has its scores, and so have their means and all of them as one text
     names = {*sizes, *tracks, MACRO, POOLED} - {*release.hidden} if len(parts) > 1 else {*sizes}
-    each = math.log2(1.0 / release.step) if level is Level.ROUNDED else SCORE_BITS
+    each = math.log2(1.0 / release.step) if level is gate.Level.ROUNDED else SCORE_BITS
     bits = each * len(release.listed) * len(names)
-    if level is Level.SCORES:
+    if level is gate.Level.SCORES:
         metrics = (entry.metric for entry in scoring.spec.entries)
         warning = (WARNING_BITS.get(each.name, 0.0) for each in metrics if each.values.get("words") != "check")
         bits += len(parts) * sum(warning)

@@ -9,17 +9,11 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context
+from service.contract import submissions as contract
 from service.contract.common import TreeChoice
-from service.contract.submissions import (
-    SubmissionItemsQuery,
-    SubmissionSlices,
-    SubmissionSlicesQuery,
-    SubmissionTreesQuery,
-)
 from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import documents as policy_documents
 from service.policy import figures, gate
-from service.policy.gate import Level, require
 from service.policy.release import Release
 from service.store import revisions, runs, score_records, submissions
 from service.usecases.access import active_revision, benchmark_of, item_number, submission_of
@@ -34,14 +28,14 @@ from treescore.core.wording import did_you_mean
 from treescore.evaluation.spec import Entry
 
 
-def require_errors(level: Level, choice: TreeChoice) -> None:
+def require_errors(level: gate.Level, choice: TreeChoice) -> None:
     """Check that a level lets sentences be chosen by such errors, independent of what is stored.
 
     Raises:
         Forbidden: it does not.
     """
     if choice.by_errors:
-        require(level, Level.ITEMS, "errors of single sentences")
+        gate.require(level, gate.Level.ITEMS, "errors of single sentences")
     if choice.wrong is not None:
         policy_documents.require_kind(level, choice.wrong)
 
@@ -50,7 +44,7 @@ _BESIDE_GOLD = "Sentences in which two submissions differ are shown beside gold 
 
 
 @contextmanager
-def _refusals(level: Level) -> Iterator[None]:
+def _refusals(level: gate.Level) -> Iterator[None]:
     """Refuse to choose sentences by what the caller does not see. Raises Forbidden."""
     try:
         yield
@@ -108,7 +102,9 @@ class _Results:
         return self.release.of_items(self.entry.key, scores_of(self.entry), documents)
 
 
-def submission_items(context: Context, caller: Caller, submission_id: str, query: SubmissionItemsQuery) -> Page:
+def submission_items(
+    context: Context, caller: Caller, submission_id: str, query: contract.SubmissionItemsQuery
+) -> Page:
     """Return the items of one part under one metric, from after the item numbered `cursor`.
 
     The metric is by default the one that ranks; a benchmark of one part needs no `part`.
@@ -137,7 +133,7 @@ def submission_items(context: Context, caller: Caller, submission_id: str, query
     return results.page(found, start, query.limit)
 
 
-def _chosen_items(views: Views, results: _Results, query: SubmissionItemsQuery) -> Page:
+def _chosen_items(views: Views, results: _Results, query: contract.SubmissionItemsQuery) -> Page:
     require_errors(results.release.level, query.choice)
     owner = (results.submission.id, str(results.part.position), str(results.metric))
     asked = Asked(owner, query.choice, query.cursor, query.limit)
@@ -158,8 +154,8 @@ def _of_own_sentence(results: _Results, sentence: int, items: Sequence[Document]
 
 
 def submission_slices(
-    context: Context, caller: Caller, submission_id: str, query: SubmissionSlicesQuery
-) -> Shown[SubmissionSlices]:
+    context: Context, caller: Caller, submission_id: str, query: contract.SubmissionSlicesQuery
+) -> Shown[contract.SubmissionSlices]:
     """Return scores of one part by groups of sentences, words or brackets; without `by`, the names of the groupings.
 
     Raises:
@@ -174,17 +170,13 @@ def submission_slices(
         raise NotFound(f"The part {results.part.name!r} of {submission_id} was not scored.")
     results.require_kept()
     groupings, rows = Views(context, caller).slices(results.output, results.metric, query.by)
-    head = {
-        "submission": submission_id,
-        "revision": results.revision.number,
-        "part": results.part.name,
-        "metric": results.entry.key,
-    }
+    head = {"submission": submission_id, "revision": results.revision.number}
+    head |= {"part": results.part.name, "metric": results.entry.key}
     level, metric = results.release.level, visibility_key(results.entry)
     # gold's own groupings are not among the names, so that they answer as unknown ones
     names = gate.groupings_view(level, metric, groupings)
     shown = results.listed(gate.slices_view(level, metric, query.by, rows)) if query.by in names else []
-    return Shown(cast("SubmissionSlices", head | slices_of(names, query.by, shown)))
+    return Shown(cast("contract.SubmissionSlices", head | slices_of(names, query.by, shown)))
 
 
 def entry_of(revision: revisions.Revision, metric: str | None) -> tuple[int, Entry]:
@@ -223,12 +215,12 @@ def _results(
     context: Context,
     caller: Caller,
     submission_id: str,
-    query: SubmissionItemsQuery | SubmissionSlicesQuery,
+    query: contract.SubmissionItemsQuery | contract.SubmissionSlicesQuery,
 ) -> _Results:
     submission = submission_of(db, caller, submission_id)
     benchmark = benchmark_of(db, submission.benchmark_id)
     release = Release.of(benchmark, caller, context.now())
-    release.require_level(Level.ITEMS, "items")
+    release.require_level(gate.Level.ITEMS, "items")
     if submission.state != runs.SUCCEEDED or benchmark.active_revision is None:
         raise Conflict(
             f"The submission {submission_id} is {_words_of(submission)} and has no scores to show.",
@@ -301,7 +293,9 @@ def heading_of(context: Context, caller: Caller, submission_id: str) -> Heading:
     )  # fmt: skip
 
 
-def submission_trees(context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery) -> Page:
+def submission_trees(
+    context: Context, caller: Caller, submission_id: str, query: contract.SubmissionTreesQuery
+) -> Page:
     """Return the trees of one part, from after `cursor`; or of one item.
 
     Below level `gold` they are the output's own, numbered as its sentences are, also where it does not fit gold.
@@ -321,7 +315,11 @@ def submission_trees(context: Context, caller: Caller, submission_id: str, query
 
 
 def submission_window(
-    context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery, against: str | None = None
+    context: Context,
+    caller: Caller,
+    submission_id: str,
+    query: contract.SubmissionTreesQuery,
+    against: str | None = None,
 ) -> Window:
     """Return the sentence `query.item` of one part, by default the first chosen one, among those around it.
 
@@ -360,13 +358,13 @@ def submission_window(
 class _Seen:
     """The trees of one part as a caller of a level sees them, and what of them is asked."""
 
-    level: Level
+    level: gate.Level
     output: Output
     sight: Sight
     asked: Asked
 
 
-def _seen(context: Context, caller: Caller, submission_id: str, query: SubmissionTreesQuery) -> _Seen:
+def _seen(context: Context, caller: Caller, submission_id: str, query: contract.SubmissionTreesQuery) -> _Seen:
     with context.store.read() as db:
         submission = submission_of(db, caller, submission_id)
         benchmark = benchmark_of(db, submission.benchmark_id)

@@ -17,8 +17,7 @@ from service.contract.submissions import SubmissionChanges, SubmissionRequest, S
 from service.errors import LONGEST_SHOWN, SOON, Conflict, Forbidden, Gone, NotFound, invalid, refuse
 from service.policy import gate
 from service.policy.release import Release
-from service.store import benchmarks, boards, comparisons, revisions, runs, submissions, texts
-from service.store.packing import PackedText
+from service.store import benchmarks, boards, comparisons, packing, revisions, runs, submissions, texts
 from service.usecases import access, events
 from service.usecases.boards.work import board_changed, let_board_begin
 from service.usecases.runs import TEXT_TYPE, Page, Shown, add_run, page_of, queue_runs, wait_for
@@ -84,9 +83,7 @@ def submit(
             # from here on the benchmark cannot be deleted; before, it may have been deleted or closed
             access.require_open(access.benchmark_of(db, slug), caller, now)
             texts.put_packed(db, submission_id, ChainMap(*checked.values()))
-            events.record_event(
-                db, context, "submission.created", slug, actor=caller.owner, team_id=team_id, subject=submission_id
-            )
+            events.record_event_of(db, context, "submission.created", fresh, caller.owner)
     except IntegrityError as error:
         raise Conflict("An equal request is in progress. Retry.", headers=SOON) from error
     context.queue.put(submission_id, queue.LIVE)
@@ -139,28 +136,7 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
         rows = submissions.listing(db, slug, query.cursor, query.limit + 1, team_id=team_id, state=query.state)
         known = runs.many(db, [row.run_id for row in rows[: query.limit]])
         heads = boards.names_of(db, {row.run_of for row in rows if row.run_of is not None})
-    return page_of(rows, query.limit, lambda row: views.summary(row, known.get(row.run_id), heads, release.level))
-
-
-def rate_limits(context: Context, caller: Caller, slug: str) -> Mapping[str, str]:
-    """Return the RateLimit headers of the caller's team; none for other callers."""
-    team_id = access.team_of(caller, slug)
-    if team_id is None:
-        return {}
-    now = context.now()
-    with context.store.read() as db:
-        benchmark = access.benchmark_of(db, slug)
-        return views.rate_limit_headers(views.quotas_of(db, benchmark, team_id, now), now)
-
-
-def quota_of(context: Context, caller: Caller, slug: str) -> dict[str, object] | None:
-    """Return the quota of the caller's team, as in a submission; None for other callers, who have none."""
-    team_id = access.team_of(caller, slug)
-    if team_id is None:
-        return None
-    now = context.now()
-    with context.store.read() as db:
-        return views.quota_document(views.quotas_of(db, access.benchmark_of(db, slug), team_id, now), now)
+    return page_of(rows, query.limit, lambda row: views.summary(row, known.get(row.run_id), heads, release))
 
 
 def team_and_role(db: Connection, caller: Caller, slug: str, request: SubmissionRequest) -> tuple[str | None, str]:
@@ -191,7 +167,7 @@ def team_and_role(db: Connection, caller: Caller, slug: str, request: Submission
 
 def check_outputs(
     db: Connection, revision: revisions.Revision, request: SubmissionRequest, memory: int
-) -> dict[str, dict[str, PackedText]]:
+) -> dict[str, dict[str, packing.PackedText]]:
     """Return the outputs of a request, unread: part -> its texts under the names by which they are kept.
 
     Raises:
@@ -201,7 +177,7 @@ def check_outputs(
     choice = scoring_config(revision.scoring).spec.format
     known = [part.name for part in revisions.parts_of(db, revision.id)]
     problems = ProblemList()
-    checked: dict[str, dict[str, PackedText]] = {}
+    checked: dict[str, dict[str, packing.PackedText]] = {}
     if not request.outputs:
         problems.add(Problem(code="no-outputs", pointer="/outputs", detail="Send the output of at least one part."))
     for part, value in request.outputs.items():
@@ -217,7 +193,7 @@ def check_outputs(
     return checked
 
 
-def _described(named: Mapping[str, PackedText]) -> dict[str, str | int]:
+def _described(named: Mapping[str, packing.PackedText]) -> dict[str, str | int]:
     """Return digest and bytes of the output of one part."""
     digests = [text.digest for text in named.values()]
     return {
@@ -259,7 +235,7 @@ def patch_submission(
             submissions.unchoose_others(db, submission.benchmark_id, submission.team_id, submission_id)
         on_board = {name for name, value in values.items() if name != "notes" and getattr(submission, name) != value}
         scheduled = board_changed(db, context, submission.benchmark_id) if on_board else ()
-        _record(context, db, caller, "submission.changed", submission, {"members": sorted(given)})
+        events.record_event_of(db, context, "submission.changed", submission, caller.owner, {"members": sorted(given)})
         view = views.view_of(db, context, caller, benchmark, access.submission_of(db, caller, submission_id))
     queue_runs(context, scheduled, submission.benchmark_id)
     return view
@@ -288,7 +264,7 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> S
             raise Conflict(f"The submission {submission_id} has finished. Only unfinished ones can be cancelled.")
         submissions.change(db, submission_id, state=runs.CANCELLED, finished_at=now)
         freed = let_board_begin(db, submission.benchmark_id)
-        _record(context, db, caller, "submission.cancelled", submission)
+        events.record_event_of(db, context, "submission.cancelled", submission, caller.owner)
         view = views.view_of(db, context, caller, benchmark, access.submission_of(db, caller, submission_id))
     queue_runs(context, freed)
     context.queue.stop(submission.run_id)
@@ -321,17 +297,9 @@ def retry_submission(context: Context, caller: Caller, submission_id: str) -> No
         attempt = submission.attempt + 1
         run_id = f"{submission.id}-{attempt}"
         add_run(db, context, caller, run_id, views.SUBMISSION_KIND, queue.LIVE, now)
-        submissions.change(
-            db,
-            submission_id,
-            run_id=run_id,
-            attempt=attempt,
-            utc_day=views.utc_day(now),
-            state=runs.QUEUED,
-            failure_kind=None,
-            finished_at=None,
-        )
-        _record(context, db, caller, "submission.retried", submission, {"attempt": attempt})
+        begun = {"state": runs.QUEUED, "failure_kind": None, "finished_at": None}
+        submissions.change(db, submission_id, run_id=run_id, attempt=attempt, utc_day=views.utc_day(now), **begun)
+        events.record_event_of(db, context, "submission.retried", submission, caller.owner, {"attempt": attempt})
     context.queue.put(run_id, queue.LIVE)
 
 
@@ -368,7 +336,7 @@ def delete_submission(context: Context, caller: Caller, submission_id: str) -> N
         submissions.erase(db, [submission_id], now)
         comparisons.erase(db, comparisons.naming(db, submission.benchmark_id, submission_id), now)
         scheduled = board_changed(db, context, submission.benchmark_id)
-        _record(context, db, caller, "submission.deleted", submission)
+        events.record_event_of(db, context, "submission.deleted", submission, caller.owner)
     queue_runs(context, scheduled, submission.benchmark_id)
     context.queue.stop(submission.run_id)
 
@@ -400,23 +368,3 @@ def submission_output(context: Context, caller: Caller, submission_id: str, part
         stored = texts.read_texts(db, submission_id, wanted)
     sides = {name.removeprefix(prefix + "/"): text.decode("utf-8", "replace") for name, (_, text) in stored.items()}
     return Shown(sides)
-
-
-def _record(
-    context: Context,
-    db: Connection,
-    caller: Caller,
-    kind: str,
-    submission: submissions.Submission,
-    data: Mapping[str, object] | None = None,
-) -> None:
-    events.record_event(
-        db,
-        context,
-        kind,
-        submission.benchmark_id,
-        actor=caller.owner,
-        team_id=submission.team_id,
-        subject=submission.id,
-        data=data,
-    )

@@ -20,12 +20,11 @@ from service.policy import documents, gate
 from service.policy.release import ANYONE, Release
 from service.queue import REDIS_ERRORS
 from service.store import benchmarks, boards, comparisons, revisions, runs, score_records, submissions, tokens
-from service.store.benchmarks import Benchmark
 from service.store.runs import Run
 from service.store.submissions import ANNOTATION, Submission
 from service.usecases.access import benchmark_of, team_of
 from service.usecases.boards import ranking, viewing
-from service.usecases.runs import Shown, moment
+from service.usecases.runs import Shown, moment, shown_members
 from treescore.core.params import Json
 
 
@@ -105,7 +104,7 @@ def next_day(now: datetime) -> datetime:
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 
 
-def quotas_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime) -> list[Quota]:
+def quotas_of(db: Connection, benchmark: benchmarks.Benchmark, team_id: str, now: datetime) -> list[Quota]:
     """Return a team's quotas. They are exact if this transaction has locked the row of the team."""
     day = utc_day(now)
     used = submissions.quota_use(db, benchmark.id, team_id, day, blind=Release.of(benchmark, ANYONE, now).blind)
@@ -119,7 +118,7 @@ def quotas_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime)
     ]
 
 
-def questions_of(db: Connection, benchmark: Benchmark, team_id: str, now: datetime) -> Quota:
+def questions_of(db: Connection, benchmark: benchmarks.Benchmark, team_id: str, now: datetime) -> Quota:
     """Return a team's quota of new comparisons. It is exact if this transaction has locked the row of the team."""
     used = comparisons.charged_on(db, benchmark.id, team_id, utc_day(now))
     return Quota(QUESTIONS, benchmark.settings["quota"][QUESTIONS], used, daily=True)
@@ -157,9 +156,7 @@ def count_one(db: Connection, caller: Caller, slug: str, team_id: str, now: date
     if caller.organiser:
         return
     # the benchmark is read again: its quota may have changed while this transaction waited
-    quotas = quotas_of(db, benchmark_of(db, slug), team_id, now)
-    charged = SUBMISSIONS if scored else (ATTEMPTS,)
-    _require(quotas, [quota for quota in quotas if quota.name in charged], now)
+    _require_one_more(db, slug, team_id, now, scored=scored)
 
 
 def require_room(context: Context, caller: Caller, slug: str, key: str | None, *, scored: bool) -> None:
@@ -174,13 +171,18 @@ def require_room(context: Context, caller: Caller, slug: str, key: str | None, *
     with context.store.read() as db:
         if key is not None and tokens.find_key(db, caller.owner, key) is not None:
             return
-        quotas = quotas_of(db, benchmark_of(db, slug), team_id, now)
-        _require(quotas, [quota for quota in quotas if quota.name in (SUBMISSIONS if scored else (ATTEMPTS,))], now)
+        _require_one_more(db, slug, team_id, now, scored=scored)
 
 
 NOT_COUNTED = (
     "Submissions that are cancelled before they start, and those that fail through an internal error, are not counted."
 )
+
+
+def _require_one_more(db: Connection, slug: str, team_id: str, now: datetime, *, scored: bool) -> None:
+    quotas = quotas_of(db, benchmark_of(db, slug), team_id, now)
+    charged = SUBMISSIONS if scored else (ATTEMPTS,)
+    _require(quotas, [quota for quota in quotas if quota.name in charged], now)
 
 
 def _require(quotas: list[Quota], charged: list[Quota], now: datetime, advice: str = NOT_COUNTED) -> None:
@@ -227,6 +229,21 @@ def rate_limit_headers(quotas: list[Quota], now: datetime) -> dict[str, str]:
     return {**headers, "RateLimit-Reset": str(_seconds_left(now))} if least.daily else headers
 
 
+def quotas_of_caller(context: Context, caller: Caller, slug: str) -> list[Quota]:
+    """Return the quotas of the caller's team; none for other callers."""
+    team_id = team_of(caller, slug)
+    if team_id is None:
+        return []
+    with context.store.read() as db:
+        return quotas_of(db, benchmark_of(db, slug), team_id, context.now())
+
+
+def rate_limits(context: Context, caller: Caller, slug: str, *names: str) -> dict[str, str]:
+    """Return the RateLimit headers of the caller's quotas, of all or of those of these names."""
+    quotas = quotas_of_caller(context, caller, slug)
+    return rate_limit_headers([quota for quota in quotas if not names or quota.name in names], context.now())
+
+
 def _seconds_left(now: datetime) -> int:
     return max(1, math.ceil((next_day(now) - now).total_seconds()))
 
@@ -237,7 +254,7 @@ LOOKED_AT = 10
 
 
 def view_of(
-    db: Connection, context: Context, caller: Caller, benchmark: Benchmark, submission: Submission
+    db: Connection, context: Context, caller: Caller, benchmark: benchmarks.Benchmark, submission: Submission
 ) -> Shown[contract.Submission]:
     """Show the whole document, as far as the caller may see it."""
     now = context.now()
@@ -266,33 +283,30 @@ def view_of(
     revision = None if record is None else revisions.get(db, benchmark.id, record.revision)
     if revision is not None:
         release = viewing.released(db, benchmark, release, revision)
-    shown = gate.submission_view(release.level, document, release)
+    shown = gate.submission_view(release, document)
     final = submission.state not in runs.UNFINISHED or shown["state"] == gate.RECEIVED
     return Shown(cast("contract.Submission", shown), final=final, state=str(shown["state"]))
 
 
-def summary(submission: Submission, run: Run | None, heads: Mapping[str, str], level: gate.Level) -> dict[str, object]:
+def summary(submission: Submission, run: Run | None, heads: Mapping[str, str], release: Release) -> dict[str, object]:
     """Show a submission in a list, as far as the caller may see it.
 
     Args:
         submission: what is shown.
         run: of its current attempt.
         heads: names of the submissions of which others are further training runs.
-        level: of the caller.
+        release: what the caller sees.
     """
     document = _document(submission, run, heads)
     del document["outputs"], document["progress"]
-    shown = gate.submission_view(level, {**document, "failure_kind": submission.failure_kind})
+    shown = gate.submission_view(release, {**document, "failure_kind": submission.failure_kind})
     return {name: shown[name] for name in document}
 
 
 def _document(submission: Submission, run: Run | None, heads: Mapping[str, str]) -> dict[str, object]:
     waits = submission.state in runs.UNFINISHED and run is not None
     return {
-        "id": submission.id,
-        "benchmark": submission.benchmark_id,
-        "team": submission.team_id,
-        "name": submission.name,
+        **shown_members(submission, "id", "benchmark_id", "team_id", "name"),
         "run_of": heads.get(submission.run_of or ""),
         "notes": submission.notes,
         "links": ranking.links_document(submission.links),
@@ -307,9 +321,7 @@ def _document(submission: Submission, run: Run | None, heads: Mapping[str, str])
             part: {name: value for name, value in output.items() if name != ANNOTATION}
             for part, output in submission.outputs.items()
         },
-        "chosen": submission.chosen,
-        "withdrawn_at": moment(submission.withdrawn_at),
-        "output_deleted_at": moment(submission.output_deleted_at),
+        **shown_members(submission, "chosen", "withdrawn_at", "output_deleted_at"),
     }
 
 

@@ -112,7 +112,7 @@ def _end(
         outputs=submission.outputs if outputs is None else outputs,
     )
     kind = "submission.scored" if failure is None else "submission.failed"
-    events.record_event(db, context, kind, submission.benchmark_id, team_id=submission.team_id, subject=submission.id)
+    events.record_event_of(db, context, kind, submission)
     if failure is None:
         return board_changed(db, context, submission.benchmark_id)
     return let_board_begin(db, submission.benchmark_id)

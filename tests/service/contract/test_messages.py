@@ -15,7 +15,7 @@ from service.contract.fields import Fault
 from service.contract.jobs import ItemsQuery, JobRequest, JobsQuery
 from service.contract.submissions import SubmissionChanges
 from service.errors import Unprocessable
-from service.openapi.schemas import noun_types
+from service.openapi.build import noun_types
 from service.requests import Query
 from tests.contract.bodies import BODIES
 from tests.fixtures.requests import loaded

@@ -8,8 +8,8 @@ import pytest
 from service.contract.submissions import SubmissionItemsQuery, SubmissionRequest
 from service.usecases.jobs import view_job
 from service.usecases.submissions.results import submission_items
-from service.usecases.submissions.submissions import rate_limits
 from service.usecases.submissions.validation import validate
+from service.usecases.submissions.views import rate_limits
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import GOLD_CONLLU, GOLD_TREE, loaded
 from tests.fixtures.tasks import OTHER_WORDS, RIGHT

@@ -7,14 +7,14 @@ import pytest
 
 from service.contract.leaderboards import LeaderboardQuery
 from service.contract.submissions import SubmissionChanges, SubmissionsQuery
-from service.errors import Conflict, Forbidden, failure_record
+from service.errors import Conflict, Forbidden, error_record, failure_document
 from service.policy import documents as items
 from service.policy import gate
 from service.policy.gate import Level
 from service.usecases.benchmarks.benchmarks import view_benchmark
 from service.usecases.boards.viewing import leaderboard
 from service.usecases.status import metrics_text
-from service.usecases.submissions import submissions
+from service.usecases.submissions import submissions, views
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.requests import GOLD_TREE
 from tests.fixtures.tasks import ANYONE, BENCHMARK, OTHER_WORDS, RIGHT, SLUG, WRONG
@@ -91,7 +91,7 @@ def test_nobody_can_tell_at_level_none_how_a_submission_ended(task, context):
                 [{name: value for name, value in row.items() if name not in varying} for row in listed],
                 view.final,
                 retried.value.detail.replace(submission, "it"),
-                submissions.rate_limits(context, caller, SLUG),
+                views.rate_limits(context, caller, SLUG),
             )
         )
         assert set(shown["outputs"]["en"]) == {"digest", "bytes"}
@@ -99,7 +99,7 @@ def test_nobody_can_tell_at_level_none_how_a_submission_ended(task, context):
 
 
 def test_which_limit_gold_and_output_reach_together_is_told_from_items_on():
-    records = [failure_record("limit", [Problem(code, f"{code} of 900 s", pointer="/x")], 1)
+    records = [failure_document("limit", [Problem(code, f"{code} of 900 s", pointer="/x")], 1, error_record)
                for code in ("job-timeout", "job-memory", "tree-distance-limit")]  # fmt: skip
     for level in Level:
         shown = [gate.failure_view(level, record) for record in records]
@@ -185,7 +185,7 @@ def test_a_metric_that_declares_nothing_shows_nothing(metric, monkeypatch):
             for number, document in enumerate(documents, 1)
         ]
         assert all(set(item.get("problem", {})) <= {"code"} for item in shown)
-    assert all(gate.difference_view(Level.ITEMS, "undeclared", score, 0.5) is None for score in documents[0]["scores"])
+    assert not any(gate.differences_shown(Level.ITEMS, "undeclared", score) for score in documents[0]["scores"])
     slices = found.slices()
     assert gate.groupings_view(Level.ITEMS, "undeclared", sorted(slices)) == []
     for by in slices:

@@ -70,19 +70,21 @@ TABLE: dict[str, tuple[View, dict[Level, Any]]] = {
         ),
     ),
     "a submission": (
-        lambda level: gate.submission_view(level, {**SUBMISSION, "state": "succeeded", "released": 1, **SECRET}),
+        lambda level: gate.submission_view(
+            Release(level), {**SUBMISSION, "state": "succeeded", "released": 1, **SECRET}
+        ),
         levels(
             {**SUBMISSION, "state": "received", "released": None},
             status={"state": "succeeded"}, rounded={"released": 1}, gold=SECRET,
         ),
     ),
     "a cancelled submission": (
-        lambda level: gate.submission_view(level, {**SUBMISSION, "state": "cancelled"}),
+        lambda level: gate.submission_view(Release(level), {**SUBMISSION, "state": "cancelled"}),
         levels({**SUBMISSION, "state": "cancelled"}),
     ),
     "a fault of the service": (
         lambda level: gate.submission_view(
-            level, {"state": "failed", "failure": {"kind": "service", "detail": "d", "errors": [], **SECRET}}
+            Release(level), {"state": "failed", "failure": {"kind": "service", "detail": "d", "errors": [], **SECRET}}
         ),
         levels({"state": "failed", "failure": {"kind": "service", "detail": "d", "errors": []}}),
     ),

@@ -188,7 +188,7 @@ def test_an_erased_job_keeps_only_the_fact_that_it_was(store):
         assert not db.execute(select(tables.artifacts)).all()
         assert texts.read_texts(db, "job_1") == {}
     answer = jobs.answer(store, "job_1")
-    assert answer.deleted
+    assert answer.deleted_at
     assert answer.document is None
 
 

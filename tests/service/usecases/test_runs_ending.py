@@ -220,7 +220,7 @@ def test_gold_of_a_benchmark_that_is_deleted_while_it_is_checked_leaves_nothing(
     task.make(publish_input="words")
     assert deleted == [SLUG]
     with context.store.read() as db:
-        [revision] = revisions.ids_of(db, SLUG)
+        [revision] = revisions.ids_by_number(db, SLUG).values()
         assert db.scalar(select(func.count()).where(tables.artifacts.c.owner == revision)) == 0
         assert texts.read_texts(db, revision) == {}
     assert state(context, revision) == runs.CANCELLED

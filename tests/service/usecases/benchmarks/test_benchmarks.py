@@ -246,7 +246,7 @@ class TestDelete:
 
     def test_a_deleted_one_is_gone_with_its_gold_and_its_tokens(self, task, context):
         task.make()
-        revision = "".join(benchmarks.revisions.ids_of(context.store.engine.connect(), SLUG))
+        revision = "".join(benchmarks.revisions.ids_by_number(context.store.engine.connect(), SLUG).values())
         delete_benchmark(context, ORGANISER, SLUG)
         with pytest.raises(Gone):
             view_benchmark(context, ORGANISER, SLUG)

@@ -10,8 +10,9 @@ from service.errors import TooManyRequests, Unprocessable
 from service.store import runs, texts
 from service.usecases.access import IdempotencyKey
 from service.usecases.jobs import cancel_job, delete_job, view_job
-from service.usecases.submissions.submissions import list_submissions, rate_limits, submit
+from service.usecases.submissions.submissions import list_submissions, submit
 from service.usecases.submissions.validation import validate
+from service.usecases.submissions.views import rate_limits
 from tests.fixtures.contexts import ORGANISER, give_up
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ONE_SENTENCE, OTHER_WORDS, RIGHT, SECOND_PART, SLUG, WRONG

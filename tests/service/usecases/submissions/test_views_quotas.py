@@ -15,13 +15,7 @@ from service.errors import Conflict, TooManyRequests
 from service.store import runs
 from service.usecases.access import IdempotencyKey
 from service.usecases.submissions import views
-from service.usecases.submissions.submissions import (
-    cancel_submission,
-    delete_submission,
-    rate_limits,
-    retry_submission,
-    submit,
-)
+from service.usecases.submissions.submissions import cancel_submission, delete_submission, retry_submission, submit
 from service.usecases.submissions.validation import validate
 from tests.fixtures.contexts import ORGANISER, at, give_up, work_of
 from tests.fixtures.requests import loaded
@@ -182,7 +176,7 @@ def test_headers_say_what_is_left(task, context):
     lyon = task.team()
     task.submit(lyon)
     noon = at(context, f"{context.now().date()}T12:00:00+00:00")
-    assert rate_limits(noon, lyon, SLUG) == {
+    assert views.rate_limits(noon, lyon, SLUG) == {
         "RateLimit-Policy": '"scored_per_day";q=5;w=86400, "scored_total";q=50;w=3153600000, '
         '"comparisons_per_day";q=2;w=86400',
         "RateLimit": '"scored_per_day";r=4;t=43200, "scored_total";r=49, "comparisons_per_day";r=2;t=43200',
@@ -190,4 +184,4 @@ def test_headers_say_what_is_left(task, context):
         "RateLimit-Remaining": "4",
         "RateLimit-Reset": "43200",
     }
-    assert rate_limits(context, ORGANISER, SLUG) == {}
+    assert views.rate_limits(context, ORGANISER, SLUG) == {}
