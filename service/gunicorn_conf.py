@@ -137,15 +137,16 @@ def post_worker_init(worker: Any) -> None:
 
     context = worker.wsgi.extensions["treescore"]
     prepare_statements(context)
-    worker.end_counts = report_counts(context)
+    worker.ends = report_counts(context), context.store.close
     for listener in _probes:
         answer_probes(listener, worker.wsgi)
     gc.freeze()  # the collector would hold up all requests of the process while it looks at what was loaded
 
 
 def worker_exit(_server: object, worker: Any) -> None:
-    """Hand on the rest, if the process had begun."""
-    getattr(worker, "end_counts", lambda: None)()
+    """Hand on the rest, and close what is frozen, if the process had begun."""
+    for end in getattr(worker, "ends", ()):
+        end()
 
 
 def write_problem(sock: socket.socket, status_int: int, reason: str, mesg: str) -> None:

@@ -218,6 +218,7 @@ def main() -> None:
     gc.freeze()  # looking at all that was loaded takes as long as a view
     run(context, Views(context, Maker(context), partial(limited, config)), stop)
     end_report()
+    context.store.close()  # what is frozen does not close itself
 
 
 if __name__ == "__main__":
