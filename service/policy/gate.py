@@ -169,6 +169,8 @@ def rows_view(
 ) -> list[dict[str, Any]]:
     """Return leaderboard rows with the listed ones of their scores, none where nothing is scored.
 
+    Their ranks must come from `Release.ranking`; below `rounded` they are None.
+
     Args:
         release: what the caller sees.
         rows: without scores.
@@ -177,8 +179,20 @@ def rows_view(
     """
     listed = [at for at, address in enumerate(addresses) if address in release.listed]
     names = [addresses[at] for at in listed]
+    known = (*_ROW, *(_ROW_ROUNDED if release.scored else ()), *(_ROW_SCORES if release.tested else ()))
+    hidden = dict.fromkeys(name for name in (*_ROW_ROUNDED, *_ROW_SCORES) if name not in known)
     return [
-        _row(release, row) | {"scores": {} if row["covered"] is None else dict(zip(names, shown, strict=True))}
+        {
+            **chosen(row, known),
+            **hidden,
+            **_missing(release, row),
+            "ci95": release.interval(row["ci95"]),
+            "p_next": release.p(row["p_next"]),
+            "detectable": release.detectable(row["detectable"]),
+            "runs": release.runs(row["runs"]),
+            "score": release.score(row["score"]),
+            "scores": {} if row["covered"] is None else dict(zip(names, shown, strict=True)),
+        }
         for row, shown in zip(rows, release.scores(scores[:, listed]), strict=True)
     ]
 
@@ -197,21 +211,6 @@ def matrix_rows_view(
     hidden = [name in release.hidden for name in parts]
     shown = release.scores(np.where(hidden, np.nan, values))
     return [_matrix_row(release, row) | {"values": each} for row, each in zip(rows, shown, strict=True)]
-
-
-def _row(release: Release, row: Document) -> dict[str, Any]:
-    """Return a leaderboard row. Its rank must come from `Release.ranking`; below `rounded` the rank is None."""
-    return {
-        **chosen(row, _ROW),
-        **(chosen(row, _ROW_ROUNDED) if release.scored else dict.fromkeys(_ROW_ROUNDED)),
-        **(chosen(row, _ROW_SCORES) if release.tested else dict.fromkeys(_ROW_SCORES)),
-        **_missing(release, row),
-        "ci95": release.interval(row["ci95"]),
-        "p_next": release.p(row["p_next"]),
-        "detectable": release.detectable(row["detectable"]),
-        "runs": release.runs(row["runs"]),
-        "score": release.score(row["score"]),
-    }
 
 
 def _matrix_row(release: Release, row: Document) -> dict[str, Any]:

@@ -281,13 +281,13 @@ class Release:
 
     def interval(self, value: object) -> dict[str, float | None] | None:
         """Return an interval (`low` and `high`, or None) as the level shows it, None below `scores`."""
-        if not self.tested or not isinstance(value, Mapping):
+        if not isinstance(value, dict) or not self.tested:
             return None
         return {name: self._shown(bound, figures.rounded_bound) for name, bound in value.items()}
 
     def runs(self, value: object) -> dict[str, object] | None:
         """Return a row's training runs (`count` and `sd`, or None) as the level shows them, None below `scores`."""
-        if not self.tested or not isinstance(value, Mapping):
+        if not isinstance(value, dict) or not self.tested:
             return None
         return {"count": value["count"], "sd": self._shown(value["sd"], figures.rounded_score)}
 
@@ -301,7 +301,7 @@ class Release:
 
     def detectable(self, value: object) -> dict[str, object] | None:
         """Return a detectable difference (`difference`, `power`, `alpha`, or None) as the level shows it."""
-        if not self.tested or not isinstance(value, Mapping):
+        if not isinstance(value, dict) or not self.tested:
             return None
         alpha = value.get("alpha") if self.gold else None  # the pair's place among the p follows from it
         return {"difference": self.difference(value.get("difference")), "power": value.get("power"), "alpha": alpha}
@@ -351,8 +351,7 @@ class Release:
 
     def _shown(self, value: object, digits: Callable[[float], float], needed: Level = Level.SCORES) -> float | None:
         """Return a number with as many digits as the level shows, None below the needed one."""
-        level = self.figure_level
-        if level < needed or not isinstance(value, int | float):
+        if not isinstance(value, (int, float)) or (level := self.figure_level) < needed:
             return None
         if level is Level.ROUNDED:
             value = figures.rounded_to_step(value, self.step)
