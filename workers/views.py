@@ -28,6 +28,7 @@ from service.store import views
 from service.store.artifacts import pack_json
 from service.store.database import DiskState, disk_of, require_current_schema
 from service.store.views import Waiting
+from service.usecases.scoring import gold
 from service.usecases.views.asking import ENDED, VIEWS, Question, error_record
 from service.usecases.views.making import Maker
 from treescore.core import jit
@@ -90,8 +91,9 @@ class Views:
             gc.freeze()
 
     def rest(self) -> None:
-        """Drop what is kept in memory, and stored views that are too many."""
+        """Drop what is kept in memory, gold's files that nobody needs, and stored views that are too many."""
         self._maker.forget(None)
+        gold.sweep_gold_files(self._context)
         self._make_room()
 
     def make_next(self) -> bool:

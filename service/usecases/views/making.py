@@ -304,7 +304,6 @@ def _of_part(context: Context, output: Output) -> _Read:
     text = gold.text_of(stored, gold.OUTPUTS, part.name, choice)
     if text is None:
         raise NotFound(TREES_NOT_KEPT)
-    gold.sweep_gold_files(context)
     known = gold.known_gold(context, revision, part, scoring.spec, digest)
     evaluation = gold.evaluation_against(context, part, scoring.spec, known)
     return _Read(evaluation, evaluation.read(text, choice), choice, "", scoring.main_first)
