@@ -91,7 +91,7 @@ class Views:
             gc.freeze()
 
     def rest(self) -> None:
-        """Drop what is kept in memory, gold's files that nobody needs, and stored views that are too many."""
+        """Drop what is kept in memory, gold's files without a use, and stored views that are too many."""
         self._maker.forget(None)
         gold.sweep_gold_files(self._context)
         self._make_room()
