@@ -236,7 +236,7 @@ def _missing(release: Release, row: Document) -> dict[str, Any]:
     names = row["missing_parts"]
     if not release.scored or not isinstance(names, Sequence):
         return {"missing_parts": None, "scored_parts": None}
-    shown = [name for name in names if name not in release.hidden]
+    shown = [name for name in names if name not in release.hidden] if release.hidden else names
     return {"missing_parts": shown, "scored_parts": row["scored_parts"]}
 
 
