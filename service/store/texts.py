@@ -13,7 +13,6 @@ from sqlalchemy.sql.schema import Table
 
 from service.store.packing import PackedText, packed_text, unpack
 from service.store.tables import owned_texts, secrets, texts, views
-from treescore.core.text import Utf8
 
 Texts = Mapping[str, tuple[str, bytes]]
 """Texts of an owner: name -> (digest, body)."""
@@ -46,9 +45,9 @@ def put_packed(db: Connection, owner: str, packed: Mapping[str, PackedText]) -> 
 
 
 def read_texts(db: Connection, owner: str, names: Iterable[str] | None = None) -> Texts:
-    """Return an owner's texts, which were UTF-8 when they were received."""
+    """Return an owner's texts."""
     query = _TEXTS if names is None else _TEXTS.where(owned_texts.c.name.in_(list(names)))
-    return {row.name: (row.digest, Utf8(unpack(row.body))) for row in db.execute(query, {"of_owner": owner})}
+    return {row.name: (row.digest, unpack(row.body)) for row in db.execute(query, {"of_owner": owner})}
 
 
 def share(db: Connection, owner: str, other: str, names: Iterable[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 from nulls import tables
@@ -39,7 +38,7 @@ def test_the_notes_say_what_the_page_says_for_each_question():
         (two, {"parts": parts}),
         (two, {"parts": parts, "unit": "part"}),
         (two, {"test": "mcnemar"}),
-        ([replace(each, submissions=20) for each in two], {}),
+        ([each._replace(submissions=20) for each in two], {}),
     )
     questions = PAGE.partition("| the note that is then printed |")[2].partition("\n\n")[0]
     sentences = [line.rstrip(" |").rpartition(" | ")[2] for line in questions.splitlines()[2:]]

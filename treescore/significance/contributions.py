@@ -67,8 +67,9 @@ class Shares(NamedTuple):
     sizes: FloatArray
 
 
-KnownShares = tuple[list[FloatArray], list[Counts], Shares]
-"""The denominators of a system by part and by unit, (P,) and (n,) for each ratio, and its shares."""
+KnownShares = tuple[list[FloatArray | BoolArray], list[Counts], Shares]
+"""What decides on the shares of a system, and these: the parts that it lacks and its denominators by part, (P,) for
+each ratio; and by unit, (n,)."""
 
 
 class Block(NamedTuple):
@@ -104,7 +105,7 @@ class Contributions:
             known: what scores of the same units with the same denominators have left here, and leave.
         """
         self.sample = sample
-        self._known = [] if known is None else known
+        self._known = known
         self.values = sample.values()
         self._parts = sample.strata_count
         self._strata = sample.strata
@@ -178,10 +179,10 @@ class Contributions:
 
     def _shares_of(self, system: int) -> Shares:
         """Return the shares of a system by itself."""
-        sums = [sizes[system] for _, sizes in self._sums]
+        sums = [self._absent[system], *(sizes[system] for _, sizes in self._sums)]
         bottoms = [bottom[system] for bottom in self.sample.bottoms]
-        for other, others, shares in self._known:
-            if np.array_equal(other, sums) and all(map(np.array_equal, others, bottoms)):
+        for other, others, shares in self._known or ():
+            if all(map(np.array_equal, (*other, *others), (*sums, *bottoms))):
                 return shares
         w = self._shares(np.array([system]))
         for part in np.flatnonzero(self._absent[system]):
@@ -189,7 +190,8 @@ class Contributions:
             if self.sample.pooled is None:
                 w[0, units] = 0.0
         shares = self._weighed(w)
-        if self.sample.score.join is None:  # which alone tells where a score of several ratios has no value
+        # a score of several ratios has no value where its join has none
+        if self._known is not None and self.sample.score.join is None:
             self._known.append((sums, bottoms, shares))
         return shares
 

@@ -32,7 +32,7 @@ from service.store.packing import PackedText
 from service.store.revisions import Part, Revision
 from treescore.core import arrays, registry, structure, trees, version
 from treescore.core.structure import NONE
-from treescore.core.text import Limits, digest_of
+from treescore.core.text import Limits, Utf8, digest_of
 from treescore.core.treebank_bytes import flat_bytes, treebanks_of
 from treescore.errors import Problem, ProblemList, ScoringError
 from treescore.evaluation.evaluate import Evaluation, ReadGold
@@ -97,10 +97,10 @@ def text_of(stored: Stored, folder: str, part: str, choice: FormatChoice) -> reg
 
 
 def sent_text(stored: Stored, name: str) -> registry.Text:
-    """Return a text by the name that `named_texts` gave it."""
-    return (
-        stored[name][1] if name in stored else {field: body for field, (_, body) in sent_fields(stored, name).items()}
-    )
+    """Return a text by the name that `named_texts` gave it; it was UTF-8 when it was received."""
+    if name in stored:
+        return Utf8(stored[name][1])
+    return {field: Utf8(body) for field, (_, body) in sent_fields(stored, name).items()}
 
 
 def sent_digest(stored: Stored, name: str) -> str:

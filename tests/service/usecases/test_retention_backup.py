@@ -189,8 +189,8 @@ def test_a_backup_replaces_no_file_and_leaves_none_behind(context, config, tmp_p
 
 DAMAGES = [
     "UPDATE texts SET body = zeroblob(length(body)) WHERE digest = (SELECT min(digest) FROM texts)",
-    "DELETE FROM scores WHERE submission_id = (SELECT min(submission_id) FROM scores)",
-    "UPDATE scores SET macro = macro + 1e-9",
+    "DELETE FROM results WHERE submission_id = (SELECT min(submission_id) FROM results)",
+    "UPDATE results SET macro = zeroblob(length(macro))",
     "DROP TABLE deliveries",
     "UPDATE treescore_backup SET body = CAST(replace(CAST(body AS TEXT), 'sqlite', 'sqlitf') AS BLOB)",
     "DROP TABLE treescore_backup",
