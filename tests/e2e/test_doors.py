@@ -83,6 +83,7 @@ def test_a_given_token_opens_the_service_and_is_printed_nowhere(loose: Path) -> 
         assert not (loose / "data" / "admin-token").exists()
     finally:
         service.stop()
+    assert not list((loose / "data").glob("*-wal"))  # all had closed the store
 
 
 def test_a_misspelt_variable_stops_the_start_with_one_line(tmp_path: Path) -> None:

@@ -143,7 +143,6 @@ def test_stopping_keeps_every_job_and_result(breakable, long_job):
     family = breakable.family()
     assert breakable.stop() == 0
     until(lambda: gone(family), "all processes have ended")
-    assert not list((breakable.folder / "data").glob("*.db-wal"))  # all had closed the store
     breakable.start()
     with breakable.client() as client:
         again = client.get(f"/v1/jobs/{done.json()['id']}", headers={"Accept-Encoding": "identity"})
