@@ -31,6 +31,8 @@ from treescore.significance.settings import ROUNDING
 from treescore.significance.signs import subset_sums
 from treescore.significance.units import Sample, sample_of, sums_of
 
+MOST_KNOWN = 8
+"""Shares that scores leave for others of equal denominators."""
 BLOCK_NUMBERS = 1 << 17
 """Numbers of one array of a block of pairs: 1 MB."""
 _STEP = 2.0**-17
@@ -181,8 +183,10 @@ class Contributions:
         """Return the shares of a system by itself."""
         sums = [self._absent[system], *(sizes[system] for _, sizes in self._sums)]
         bottoms = [bottom[system] for bottom in self.sample.bottoms]
-        for other, others, shares in self._known or ():
-            if all(map(np.array_equal, (*other, *others), (*sums, *bottoms))):
+        # whether a part of a joined score has a value hangs on how it is joined
+        known = [] if self._known is None or self.sample.score.join is not None else self._known
+        for other, others, shares in known:
+            if len(other) == len(sums) and all(map(np.array_equal, (*other, *others), (*sums, *bottoms))):
                 return shares
         w = self._shares(np.array([system]))
         for part in np.flatnonzero(self._absent[system]):
@@ -190,9 +194,8 @@ class Contributions:
             if self.sample.pooled is None:
                 w[0, units] = 0.0
         shares = self._weighed(w)
-        # a score of several ratios has no value where its join has none
-        if self._known is not None and self.sample.score.join is None:
-            self._known.append((sums, bottoms, shares))
+        known.append((sums, bottoms, shares))
+        del known[:-MOST_KNOWN]
         return shares
 
     def whole_differences(self, first: int, second: int) -> IntArray | None:

@@ -228,9 +228,6 @@ LENGTH, REASON, WORD, GOLD_WORD, SYSTEM_WORD, GOLD_BRACKETS, GOLD_WORDS, SYSTEM_
 PART = 200_000
 """Words and constituents of gold and of the output up to which sentences are compared together."""
 
-_LAST = 1 << 40
-"""Behind all words."""
-
 
 class _Kept(NamedTuple):
     """The words of a side that are compared.
