@@ -183,7 +183,7 @@ class Contributions:
         """Return the shares of a system by itself."""
         sums = [self._absent[system], *(sizes[system] for _, sizes in self._sums)]
         bottoms = [bottom[system] for bottom in self.sample.bottoms]
-        # whether a part of a joined score has a value hangs on how it is joined
+        # whether a part of a joined score has a value depends on how it is joined
         known = [] if self._known is None or self.sample.score.join is not None else self._known
         for other, others, shares in known:
             if len(other) == len(sums) and all(map(np.array_equal, (*other, *others), (*sums, *bottoms))):
