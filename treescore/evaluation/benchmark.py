@@ -332,9 +332,8 @@ def part_intervals(
     known: tuple[list[KnownShares], list[KnownShares]] = [], []
     for at, score in enumerate(table.scores):  # one by one: the terms of all would take more memory than their counts
         whole = sample_of(score, table.count_names, [together], None, None)
-        mean = replace(whole, parts=strata, part_count=int(strata.max(initial=-1)) + 1)
-        if missing is not None:
-            mean = sample_of(score, table.count_names, [apart], None, strata, missing)
+        mean = whole if missing is None else sample_of(score, table.count_names, [apart], None, strata, missing)
+        mean = replace(mean, parts=strata, part_count=len(units))
         for place, sample in enumerate((whole, mean)[: len(units)]):
             [interval] = system_intervals(sample, [0], LEVEL, Contributions(sample, known[place]))
             if interval is not None:

@@ -416,10 +416,10 @@ def margin_tests(
 
 
 def margin_by_t(x: float, se: float, df: float) -> float:
-    """Return P(t_df >= x / se); of no spread whether x is below 0."""
-    if math.isnan(se):
-        return 1.0
-    return float(special.stdtr(df, -x / se)) if se > 0 else float(x <= 0)
+    """Return P(t_df >= x / se); of no spread whether x is below 0; 1 where the units do not tell se or df."""
+    if se == 0:
+        return float(x <= 0)
+    return 1.0 if math.isnan(se) or math.isnan(df) else float(special.stdtr(df, -x / se))
 
 
 class RunsTest(NamedTuple):

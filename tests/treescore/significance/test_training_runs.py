@@ -130,3 +130,11 @@ def test_a_margin_is_over_runs_too() -> None:
     pair = pair_of(RECALL, runs_of(1, 3), runs_of(2, 3), margin=0.2)
     assert pair["noninferiority"]["A"]["p"] < pair["p"]
     assert pair["noninferiority"]["A"]["established"]
+
+
+def test_runs_that_do_not_show_their_spread_establish_no_margin() -> None:
+    runs = ([[0, 2], [0, 3]], [[0, 0], [1, 2]]), ([[0, 0], [2, 3]], [[0, 2], [2, 5]])
+    a, b = ([np.array([[*unit, 0] for unit in run]) for run in of_system] for of_system in runs)
+    pair = pair_of(RECALL, a, b, margin=0.01)
+    assert (pair["df"], pair["p"]) == (None, 1.0)
+    assert {pair["noninferiority"][name]["p"] for name in "AB"} == {1.0}
