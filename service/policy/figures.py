@@ -74,10 +74,10 @@ _TENS = np.array([10.0**exponent for exponent in range(23)])
 """The powers of ten that are exact."""
 
 
-def rounded_scores(values: arrays.FloatArray) -> arrays.FloatArray:
-    """Return scores as `rounded_score` does, an array at once; NaN stays."""
+def rounded_scores(values: arrays.FloatArray, digits: int = SCORE_DIGITS) -> arrays.FloatArray:
+    """Return scores, or bounds of intervals, with so many significant digits, an array at once; NaN stays."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        places = SCORE_DIGITS - 1 - np.floor(np.log10(np.abs(values)))
+        places = digits - 1 - np.floor(np.log10(np.abs(values)))
         usual = (places >= 0) & (places < len(_TENS))
         factors = _TENS[np.where(usual, places, 0).astype(np.int64)]
         scaled = values * factors
@@ -86,7 +86,7 @@ def rounded_scores(values: arrays.FloatArray) -> arrays.FloatArray:
         # beside a tie the product, which is rounded itself, does not tell on which side a score lies
         sure = usual & (np.abs(scaled - whole) < 0.5 - 1e-6) | np.isnan(values) | (values == 0.0)
     for at in zip(*np.nonzero(~sure), strict=True):
-        shown[at] = rounded_score(values[at])
+        shown[at] = _significant(values[at], digits)
     return shown
 
 

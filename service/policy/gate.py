@@ -21,6 +21,8 @@ from service.store.benchmarks import Benchmark
 from treescore.core import arrays, params
 from treescore.errors import Problem
 
+Columns = Mapping[str, Sequence[Any]]
+"""Members of rows, each of all rows."""
 Level = figures.Level
 LEVELS = figures.LEVELS
 require = figures.require
@@ -165,7 +167,11 @@ def validation_view(level: Level, results: Document) -> dict[str, Any]:
 
 
 def rows_view(
-    release: Release, rows: Sequence[Document], addresses: Sequence[str], scores: arrays.FloatArray
+    release: Release,
+    columns: Columns,
+    intervals: arrays.FloatArray,
+    addresses: Sequence[str],
+    scores: arrays.FloatArray,
 ) -> list[dict[str, Any]]:
     """Return leaderboard rows with the listed ones of their scores, none where nothing is scored.
 
@@ -173,49 +179,68 @@ def rows_view(
 
     Args:
         release: what the caller sees.
-        rows: without scores.
-        addresses: of their scores.
+        columns: members of the rows, without intervals and the other scores.
+        intervals: ends of those of the score that ranks, float64 (rows, 2); NaN where there is none.
+        addresses: of the scores.
         scores: exact, float64 (rows, addresses); NaN where undefined.
     """
     listed = [at for at, address in enumerate(addresses) if address in release.listed]
-    names = [addresses[at] for at in listed]
+    names, nothing = [addresses[at] for at in listed], [None] * len(scores)
     known = (*_ROW, *(_ROW_ROUNDED if release.scored else ()), *(_ROW_SCORES if release.tested else ()))
-    hidden = dict.fromkeys(name for name in (*_ROW_ROUNDED, *_ROW_SCORES) if name not in known)
-    return [
-        {
-            **chosen(row, known),
-            **hidden,
-            **_missing(release, row),
-            "ci95": release.interval(row["ci95"]),
-            "p_next": release.p(row["p_next"]),
-            "detectable": release.detectable(row["detectable"]),
-            "runs": release.runs(row["runs"]),
-            "score": release.score(row["score"]),
-            "scores": {} if row["covered"] is None else dict(zip(names, shown, strict=True)),
-        }
-        for row, shown in zip(rows, release.scores(scores[:, listed]), strict=True)
-    ]
+    shown = {
+        **chosen(columns, known),
+        **{name: nothing for name in (*_ROW_ROUNDED, *_ROW_SCORES) if name not in known},
+        **_scored(release, columns),
+        "ci95": release.intervals(intervals),
+        "p_next": [release.p(value) for value in columns["p_next"]],
+        "detectable": [release.detectable(value) for value in columns["detectable"]],
+        "runs": [release.runs(value) for value in columns["runs"]],
+        "scores": [
+            {} if covered is None else dict(zip(names, of_row, strict=True))
+            for covered, of_row in zip(columns["covered"], release.scores(scores[:, listed]), strict=True)
+        ],
+    }
+    return _rows(shown)
 
 
 def matrix_rows_view(
-    release: Release, rows: Sequence[Document], parts: Sequence[str], values: arrays.FloatArray
+    release: Release, columns: Columns, parts: Sequence[str], values: arrays.FloatArray
 ) -> list[dict[str, Any]]:
     """Return rows of a matrix; the score of a part that is hidden is None.
 
     Args:
         release: what the caller sees.
-        rows: without values.
+        columns: members of the rows, without values.
         parts: names.
         values: the exact scores of the parts, float64 (rows, parts); NaN where undefined.
     """
     hidden = [name in release.hidden for name in parts]
-    shown = release.scores(np.where(hidden, np.nan, values))
-    return [_matrix_row(release, row) | {"values": each} for row, each in zip(rows, shown, strict=True)]
+    shown = {
+        **chosen(columns, _MATRIX_ROW),
+        **_scored(release, columns),
+        "rank": columns["rank"] if release.scored else [None] * len(values),
+        "values": release.scores(np.where(hidden, np.nan, values)),
+    }
+    return _rows(shown)
 
 
-def _matrix_row(release: Release, row: Document) -> dict[str, Any]:
-    shown = chosen(row, _MATRIX_ROW) | {"score": release.score(row["score"])} | _missing(release, row)
-    return shown | {"rank": row["rank"] if release.scored else None}
+def _scored(release: Release, columns: Columns) -> Columns:
+    """Return the score that ranks, and which parts a row lacks.
+
+    A hidden part is counted, not named: that it is missing tells its score.
+    """
+    missing, counts = columns["missing_parts"], columns["scored_parts"]
+    if not release.scored:
+        missing = counts = [None] * len(missing)
+    elif release.hidden:
+        missing = [names and [name for name in names if name not in release.hidden] for names in missing]
+    ranking = np.array(columns["score"], np.float64).reshape(-1, 1)
+    score = [value for (value,) in release.scores(ranking)]
+    return {"score": score, "missing_parts": missing, "scored_parts": counts}
+
+
+def _rows(columns: Columns) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def score_lines(release: Release, part: str, scores: Mapping[str, float]) -> Iterator[dict[str, Any]]:
@@ -229,15 +254,6 @@ def score_lines(release: Release, part: str, scores: Mapping[str, float]) -> Ite
     for address, value in scores.items() if part not in release.hidden else ():
         if address in release.listed:
             yield {"score": address, "value": release.score(value if math.isfinite(value) else None)}
-
-
-def _missing(release: Release, row: Document) -> dict[str, Any]:
-    """Return which parts a row lacks. A hidden one is counted, not named: that it is missing tells its score."""
-    names = row["missing_parts"]
-    if not release.scored or not isinstance(names, Sequence):
-        return {"missing_parts": None, "scored_parts": None}
-    shown = [name for name in names if name not in release.hidden] if release.hidden else names
-    return {"missing_parts": shown, "scored_parts": row["scored_parts"]}
 
 
 def moves_view(release: Release, moves: Iterable[Document]) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ on showing the share of the moment at which it was frozen, submissions show that
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from datetime import datetime
@@ -21,6 +22,7 @@ from service.caller import Caller
 from service.policy import figures
 from service.policy.figures import LEVELS, Gold, Level, not_shown
 from service.store.benchmarks import Benchmark
+from treescore.core import wording
 from treescore.core.arrays import FloatArray
 
 DEFAULT_STEP = 0.01
@@ -278,6 +280,13 @@ class Release:
         boxed[np.isnan(shown)] = None
         found: list[list[float | None]] = boxed.tolist()
         return found if self.tested else [[self.score(each) for each in row] for row in found]
+
+    def intervals(self, ends: FloatArray) -> list[dict[str, float] | None]:
+        """Return intervals, (n, 2), as `interval` shows each; None where there is none, which is NaN."""
+        if not self.tested:
+            return [None] * len(ends)
+        shown = figures.rounded_scores(ends, wording.BOUND_DIGITS) if self.figure_level is Level.SCORES else ends
+        return [None if math.isnan(low) else {"low": low, "high": high} for low, high in shown.tolist()]
 
     def interval(self, value: object) -> dict[str, float | None] | None:
         """Return an interval (`low` and `high`, or None) as the level shows it, None below `scores`."""

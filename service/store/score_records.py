@@ -98,9 +98,9 @@ class StoredResult:
 
 
 @lru_cache(maxsize=1000)  # most submissions cover the same
-def numbers_of(stored: str | None) -> Sequence[int] | None:
+def numbers_of(stored: str | None) -> tuple[int, ...] | None:
     """Return the numbers that a column of a record holds; None without a record."""
-    return None if stored is None else orjson.loads(stored)
+    return None if stored is None else tuple(orjson.loads(stored))
 
 
 def artifact_name(revision: int, kind: str, part: int, metric: int) -> str:
@@ -194,22 +194,23 @@ def selected(
         at = addresses.index(score)
         stored = [func.substr(each, width * at + 1, width) for each, width in zip(stored, widths, strict=True)]
     query = select(c.submission_id, *stored).where(c.revision == revision, c.share == (share or WHOLE))
-    ids: list[str] = []
     positions = np.array(parts, np.intp)
-    bodies: dict[str, list[bytes]] = {name: [] for name in names}
+
+    def of_parts(row: tuple[Any, ...]) -> tuple[Any, ...]:
+        found = np.frombuffer(row[-1], _FORMAT).reshape(size, -1).T[positions]
+        return *row[:-1], found.tobytes()
+
+    rows: list[tuple[Any, ...]] = []
     for each in chosen:
         # the driver's own rows, one by one: those of SQLAlchemy take longer than all the rest, and all parts are wide
-        for submission_id, *found in iter(db.execute(query.where(each)).cursor.fetchone, None):
-            ids.append(submission_id)
-            if parts:
-                found[-1] = np.frombuffer(found[-1], _FORMAT).reshape(size, -1).T[positions].tobytes()
-            for name, body in zip(names, found, strict=True):
-                bodies[name].append(body)
-    arrays = {name: np.frombuffer(b"".join(each), _FORMAT) for name, each in bodies.items()}
+        read = iter(db.execute(query.where(each)).cursor.fetchone, None)
+        rows.extend(map(of_parts, read) if parts else read)
+    ids, *bodies = zip(*rows, strict=True) if rows else [()] * (1 + len(names))
+    arrays = {name: np.frombuffer(b"".join(each), _FORMAT) for name, each in zip(names, bodies, strict=True)}
     shown: dict[str, FloatArray] = {name: arrays[name].reshape(len(ids), size) for name in columns}
     if parts:
         shown[PARTS] = arrays[PARTS].reshape(len(ids), len(parts), size).swapaxes(0, 1)
-    return ids, shown
+    return list(ids), shown
 
 
 def macro_of(

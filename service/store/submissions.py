@@ -122,7 +122,7 @@ class BoardEntry(NamedTuple):
     role: str
     chosen: bool
     value: float | None
-    covered: Sequence[int] | None = None
+    covered: tuple[int, ...] | None = None
     lacking: Sequence[int] | None = None
     ranks_last: bool = False
     rung: int | None = None

@@ -29,9 +29,11 @@ class Utc(sa.TypeDecorator[datetime]):
         """Convert to UTC."""
         return None if value is None else value.astimezone(UTC)
 
-    def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:  # noqa: ARG002
-        """Add the time zone, which SQLite does not store."""
-        return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
+    def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[Any], datetime | None] | None:
+        """Return what reads a column: SQLite stores no time zone."""
+        if dialect.name != "sqlite":
+            return super().result_processor(dialect, coltype)
+        return lambda stored: None if stored is None else datetime.fromisoformat(f"{stored}+00:00")
 
 
 AnyRow = sa.Row[tuple[object, ...]]

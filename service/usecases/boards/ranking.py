@@ -268,7 +268,7 @@ def _joined_runs(shown: Sequence[BoardEntry], runs: Sequence[boards.SystemMember
         chosen=any(entry.chosen for entry in shown),
         finished_at=max((entry.finished_at for entry in shown if entry.finished_at is not None), default=None),
         value=see(_mean([run.value for run in runs])),
-        covered=[min(part) for part in zip(*covered, strict=True)],
+        covered=tuple(min(part) for part in zip(*covered, strict=True)),
         lacking=sorted({part for run in runs for part in run.lacking or ()}),
         runs=tuple(run.id for run in runs),
         spread=stdev(values) if len(values) == len(runs) else None,

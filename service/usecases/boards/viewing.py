@@ -10,6 +10,7 @@ that are ready to send stand in a cache, bounded in memory.
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from statistics import fmean
 from threading import Lock
 from typing import Any, Generic, TypedDict, TypeVar, cast
@@ -21,7 +22,7 @@ from sqlalchemy import Connection
 
 from service.caller import Caller
 from service.context import Context, LruCache
-from service.contract import common, leaderboards
+from service.contract import leaderboards
 from service.contract.leaderboards import BoardQuery, LeaderboardRow
 from service.policy import gate
 from service.policy.release import NO_TRACKS, Release
@@ -29,7 +30,6 @@ from service.render import render_leaderboard, render_matrix
 from service.requests import MACRO, POOLED
 from service.store import benchmarks, database, revisions, score_records
 from service.store.benchmarks import Benchmark
-from service.store.score_records import finite
 from service.store.submissions import BoardEntry
 from service.usecases.access import benchmark_of, item_number
 from service.usecases.boards import compare, ranking
@@ -285,65 +285,83 @@ def _as_of(release: Release, rows: Sequence[BoardRow]) -> str | None:
 
 
 def _board_rows(db: Connection, board: Board, finding: compare.Finding, release: Release) -> list[LeaderboardRow]:
-    entries = [row.entry for row in finding.rows]
+    rows = finding.rows
+    entries = [row.entry for row in rows]
     addresses = board.scoring.addresses if len(release.listed) > 1 else [board.score]
     scores, intervals = _shown_scores(db, board, entries, addresses)
-    of_ranking = scores[:, addresses.index(board.score)].tolist()
-    parts = board.chosen_positions
-    total = sum(board.parts[at].sentences or 0 for at in parts)
+    for at, entry in enumerate(entries):
+        if entry.id in finding.intervals:
+            ends = finding.intervals[entry.id]
+            intervals[at] = math.nan if ends is None else (ends["low"], ends["high"])
     names = benchmarks.team_names(db, board.benchmark_id) if release.named else {}
     charged = _charged(db, board, finding, release)
-    rows = []
-    for row, score in zip(finding.rows, of_ranking, strict=True):
-        entry = row.entry
-        covered = None if entry.covered is None else sum(map(entry.covered.__getitem__, parts))
-        rows.append(
-            LeaderboardRow(
-                rank=row.rank,
-                rank_interval=row.rank_interval,
-                cluster=row.cluster,
-                role=entry.role,
-                **ranking.named(entry, names),
-                submission=entry.id,
-                links=ranking.links_document(entry.links) if entry.team_id is None or entry.team_id in names else None,
-                created_at=cast("str", moment(entry.created_at)),
-                score=finite(score),
-                scores={},
-                covered=None if covered is None else str(part_scorer.Coverage(covered, total)),
-                **missing_of(parts, entry),
-                ci95=finding.intervals.get(entry.id, intervals.get(entry.id)),
-                p_next=row.p_next,
-                detectable=row.detectable,
-                considered=finding.considered.get(entry.id),
-                runs=leaderboards.RowRuns(count=len(entry.runs), sd=entry.spread) if entry.runs else None,
-                tested=row.tested,
-                reason=_reason(finding.untested.get(entry.id), charged.get(entry.id)),
-            )
-        )
-    return cast("list[LeaderboardRow]", gate.rows_view(release, rows, addresses, scores))
+    parts = board.chosen_positions
+    total = sum(board.parts[at].sentences or 0 for at in parts)
+
+    @cache  # most submissions cover the same
+    def coverage(covered: tuple[int, ...] | None) -> str | None:
+        return None if covered is None else str(part_scorer.Coverage(sum(map(covered.__getitem__, parts)), total))
+
+    columns: gate.Columns = {
+        **_row_columns(rows, names, parts),
+        "rank_interval": [row.rank_interval for row in rows],
+        "cluster": [row.cluster for row in rows],
+        "links": [
+            ranking.links_document(entry.links) if entry.team_id is None or entry.team_id in names else None
+            for entry in entries
+        ],
+        "created_at": [moment(entry.created_at) for entry in entries],
+        "score": scores[:, addresses.index(board.score)].tolist(),
+        "covered": [coverage(entry.covered) for entry in entries],
+        "p_next": [row.p_next for row in rows],
+        "detectable": [row.detectable for row in rows],
+        "considered": [finding.considered.get(entry.id) for entry in entries],
+        "runs": [
+            leaderboards.RowRuns(count=len(entry.runs), sd=entry.spread) if entry.runs else None for entry in entries
+        ],
+        "tested": [row.tested for row in rows],
+        "reason": [_reason(finding.untested.get(entry.id), charged.get(entry.id)) for entry in entries],
+    }
+    return cast("list[LeaderboardRow]", gate.rows_view(release, columns, intervals, addresses, scores))
+
+
+def _row_columns(rows: Sequence[BoardRow], names: Mapping[str, str], parts: Mapping[int, str]) -> gate.Columns:
+    """Return what the rows of a leaderboard and of a matrix have in common, without scores.
+
+    Args:
+        rows: of the board.
+        names: of the teams whose names are shown, by id.
+        parts: names of those that the statistic is computed from, by position.
+    """
+    known = [{**ranking.named(row.entry, names), **missing_of(parts, row.entry)} for row in rows]
+    return {
+        "rank": [row.rank for row in rows],
+        "role": [row.entry.role for row in rows],
+        "submission": [row.entry.id for row in rows],
+        **{name: [each[name] for each in known] for kind in (ranking.Named, Missing) for name in kind.__annotations__},
+    }
 
 
 def _shown_scores(
     db: Connection, board: Board, entries: Sequence[BoardEntry], addresses: Sequence[str]
-) -> tuple[FloatArray, dict[str, common.Interval | None]]:
-    """Return the scores of rows, (rows, addresses), and by submission intervals of the score that ranks."""
+) -> tuple[FloatArray, FloatArray]:
+    """Return the scores of rows, (rows, addresses), and intervals of the score that ranks, (rows, 2)."""
     part, share = board.ranking_part, board.share
     score = None if len(addresses) > 1 else board.score
     chosen = score_records.of_submissions([run for entry in entries for run in _runs_of(entry)])
     if part not in (MACRO, POOLED):
         ids, of_part = ranking.scores_of(db, board, chosen, [part], share, score)
-        return _of_rows(entries, ids, of_part[:, 0], _exact_mean), {}
+        return _of_rows(entries, ids, of_part[:, 0], _exact_mean), np.full((len(entries), 2), np.nan)
     low, high = f"{part}_low", f"{part}_high"
     ids, found = score_records.selected(
         db, chosen, board.revision.number, share, board.scoring.addresses, (part, low, high), score=score
     )
     at = addresses.index(board.score)
-    systems = {entry.id for entry in entries if entry.runs}
-    return _of_rows(entries, ids, found[part], _exact_mean), {
-        each: common.Interval(low=lower, high=upper)
-        for each, lower, upper in zip(ids, found[low][:, at].tolist(), found[high][:, at].tolist(), strict=True)
-        if math.isfinite(lower) and math.isfinite(upper) and each not in systems
-    }
+    ends = np.stack([found[low][:, at], found[high][:, at]], axis=1)
+    return (
+        _of_rows(entries, ids, found[part], _exact_mean),
+        _of_rows(entries, ids, ends, lambda of_runs: np.full(of_runs.shape[1], np.nan)),
+    )
 
 
 def _reason(why: str | None, charged: str | None) -> str | None:
@@ -411,19 +429,8 @@ def _matrix_rows(
     scores = _of_rows(entries, ids, found[:, :1, 0], _exact_mean)[:, 0].tolist()
     values = _of_rows(entries, ids, found[:, 1:, 0], lambda of_runs: np.mean(of_runs, axis=0))
     team_names = benchmarks.team_names(db, board.benchmark_id) if release.named else {}
-    documents = [
-        leaderboards.MatrixRow(
-            rank=row.rank,
-            role=row.entry.role,
-            **ranking.named(row.entry, team_names),
-            submission=row.entry.id,
-            score=finite(score),
-            values=[],
-            **missing_of(parts, row.entry),
-        )
-        for row, score in zip(rows, scores, strict=True)
-    ]
-    return cast("list[leaderboards.MatrixRow]", gate.matrix_rows_view(release, documents, board.chosen_names, values))
+    columns = {**_row_columns(rows, team_names, parts), "score": scores}
+    return cast("list[leaderboards.MatrixRow]", gate.matrix_rows_view(release, columns, board.chosen_names, values))
 
 
 MATRIX_SHEET = Sheet("matrix", leaderboards.SHEET_FORMATS, matrix_document, render_matrix)

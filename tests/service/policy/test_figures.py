@@ -19,6 +19,7 @@ from service.policy.figures import (
 from service.policy.gate import Level
 from service.policy.release import Release
 from service.store.revisions import Digests
+from treescore.core.wording import BOUND_DIGITS
 
 EXACT = 0.123456789
 
@@ -136,3 +137,5 @@ def test_an_array_is_rounded_as_single_scores_are():
     values = np.concatenate([edges, ties, rng.random(20_000), rng.normal(0, 100, 2000), [np.nan, np.inf]])
     found = rounded_scores(values.reshape(1, -1))[0]
     np.testing.assert_array_equal(found, [rounded_score(value) for value in values.tolist()])
+    bounds = rounded_scores(values.reshape(1, -1), BOUND_DIGITS)[0]
+    np.testing.assert_array_equal(bounds, [rounded_bound(value) for value in values.tolist()])

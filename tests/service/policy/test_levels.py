@@ -99,7 +99,8 @@ TABLE: dict[str, tuple[View, dict[Level, Any]]] = {
     ),
     "a row": (
         lambda level: gate.rows_view(
-            replace(release(level), board=True), [{**ROW, **SECRET}], ["a.uas", "a.las"], np.full((1, 2), EXACT)
+            replace(release(level), board=True), {name: [value] for name, value in (ROW | SECRET).items()},
+            np.array([[LOW, EXACT]]), ["a.uas", "a.las"], np.full((1, 2), EXACT),
         )[0],
         levels(
             {**dict.fromkeys(ROW), "team": "lyon", "scores": {"a.las": None}},
@@ -118,7 +119,8 @@ TABLE: dict[str, tuple[View, dict[Level, Any]]] = {
     ),
     "a row of a matrix": (
         lambda level: gate.matrix_rows_view(
-            release(level), [{**MATRIX_ROW, **SECRET}], ["en", "de", "small"], np.array([[EXACT, math.nan, EXACT]])
+            release(level), {name: [value] for name, value in (MATRIX_ROW | SECRET).items()},
+            ["en", "de", "small"], np.array([[EXACT, math.nan, EXACT]]),
         )[0],
         levels(
             {**dict.fromkeys(MATRIX_ROW), "team": "lyon", "values": [None] * 3},

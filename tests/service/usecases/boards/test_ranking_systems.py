@@ -236,7 +236,7 @@ def test_a_system_is_chosen_by_any_of_its_runs_and_stands_where_its_newest_does(
     members = [member("a", "a", 0.5, covered=[9]), member("c", "a", 0.7)]
     found = systems_together([entry("a", 0.5), entry("b", 0.6), entry("c", 0.7, chosen=True)], members)
     assert [each.id for each in found] == ["b", "a"]
-    assert (found[1].chosen, found[1].covered, found[1].value) == (True, [9], pytest.approx(0.6))
+    assert (found[1].chosen, found[1].covered, found[1].value) == (True, (9,), pytest.approx(0.6))
 
 
 def test_what_is_not_scored_under_the_revision_is_no_run() -> None:
