@@ -18,6 +18,7 @@ import orjson
 from sqlalchemy import ColumnElement, Connection, Integer, and_, delete, func, insert, literal, null, select, update
 
 from service.store import artifacts, tables
+from service.store.database import BYTES
 from service.store.packing import pack_array, unpack_array
 from service.store.revisions import NEVER_ACTIVE
 from service.store.runs import SUCCEEDED
@@ -194,6 +195,7 @@ def selected(
         at = addresses.index(score)
         stored = [func.substr(each, width * at + 1, width) for each, width in zip(stored, widths, strict=True)]
     query = select(c.submission_id, *stored).where(c.revision == revision, c.share == (share or WHOLE))
+    query = query.execution_options(**{BYTES: True})
     positions = np.array(parts, np.intp)
 
     def of_parts(row: tuple[Any, ...]) -> tuple[Any, ...]:
