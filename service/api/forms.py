@@ -26,7 +26,7 @@ from service.store.packing import PackedText, packed_text
 from treescore.core.params import Json, escape
 from treescore.core.text import actually, encoding_problem, packed_as
 from treescore.errors import InputError, Problem
-from treescore.sources.files import ARCHIVE, PACKED, TOO_LARGE, files_of_zip
+from treescore.sources.files import ARCHIVE, PACKED, TOO_LARGE, File, files_of_zip
 
 FORM = "multipart/form-data"
 FIELDS = ("source", "target", "alignment")
@@ -179,12 +179,7 @@ def _texts_of(part: FormPart, config: Config, left: int) -> list[tuple[str, Rece
             raise invalid("damaged-archive", pointer, detail) from error
     if suffix != ARCHIVE:
         return [(part.name, received(part.name, part.data))]
-    try:
-        files = files_of_zip(part.data, part.filename or "", pointer, left)
-    except InputError as error:
-        if error.problems[0].code == TOO_LARGE:
-            raise PayloadTooLarge(error.problems[0].detail) from error
-        raise unprocessable(error) from error
+    files = unzipped(part.data, part.filename or "", pointer, left)
     if part.name == ALL_PARTS:
         # each is named after its part
         return [(name := file.name.partition(".")[0], received(name, file.text)) for file in files]
@@ -193,6 +188,21 @@ def _texts_of(part: FormPart, config: Config, left: int) -> list[tuple[str, Rece
         detail += "file for each part, or send one archive for each text."
         raise invalid("several-texts", pointer, detail)
     return [(part.name, received(part.name, files[0].text))]
+
+
+def unzipped(data: bytes, name: str, pointer: str, most: int) -> list[File]:
+    """Return the files of an archive of a form, which may have at most `most` bytes together.
+
+    Raises:
+        PayloadTooLarge: they have more.
+        Unprocessable: it is damaged, empty, or holds what no archive of texts has.
+    """
+    try:
+        return files_of_zip(data, name, pointer, most)
+    except InputError as error:
+        if error.problems[0].code == TOO_LARGE:
+            raise PayloadTooLarge(error.problems[0].detail) from error
+        raise unprocessable(error) from error
 
 
 def read_fields(request: Request, config: Config, label: Label) -> tuple[list[FormPart], int]:
