@@ -4,6 +4,7 @@ With an invite a team makes itself, and gets its token once.
 """
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import cast
 
 from flask import Blueprint, Response, request
@@ -89,11 +90,13 @@ FEEDBACK = {
 def show_about(benchmark: str) -> Response:
     """Show what the organisers say of a benchmark."""
     document = figures.benchmark_document(visitors.visitor().caller, benchmark)
-    about = document["about"]
+    about, now = document["about"], calls.context().now()
+    dates = about.get("dates") or ()
     texts = [(title, strangers_html(about[name])) for name, title in TEXTS.items() if about.get(name)]
     names = figures.ScoreNames(document, None)
     return answers.page(
-        "about.html", **shown_board(document), texts=texts, links=about.get("links") or (),
+        "about.html", **shown_board(document), texts=texts, links=about.get("links") or (), dates=dates,
+        next_date=sum(datetime.fromisoformat(each["at"]) <= now for each in dates),
         main=names(document["main_score"]), feedback=FEEDBACK,
     )  # fmt: skip
 
