@@ -22,7 +22,7 @@ from multipart import MultipartError, MultipartSegment, ParserLimitReached, Push
 from service.api import bodies
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, problems_counted, unprocessable
-from service.store.packing import PackedText, packed_text
+from service.store.packing import PackedText, packed_text, unpack
 from treescore.core.params import Json, escape
 from treescore.core.text import actually, encoding_problem, packed_as
 from treescore.errors import InputError, Problem
@@ -57,7 +57,7 @@ class FormPart(NamedTuple):
         name: of its field.
         filename: None for a plain field.
         data: as sent, of a plain field and of a packed file; empty of another.
-        text: of a file that is not packed.
+        text: of a file that is not packed, and of `meta`.
     """
 
     name: str
@@ -268,7 +268,9 @@ def _part(name: str, filename: str | None, pieces: list[bytes], label: Label) ->
     """Return a part of these pieces, of which the list is emptied: the text is not to be held twice."""
     data = b"".join(pieces)
     pieces.clear()
-    if filename is None or name == META or suffix_of(filename) in PACKED:
+    if name == META:  # JSON is no text to be scored
+        return FormPart(name, filename, data, packed_text(data))
+    if filename is None or suffix_of(filename) in PACKED:
         return FormPart(name, filename, data, None)
     return FormPart(name, filename, b"", received(label(name, filename), data))
 
@@ -292,6 +294,11 @@ def checked(text: Received, pointer: str) -> PackedText:
     if isinstance(text, FaultyText):
         raise Unprocessable(problems_counted(1), problems=[text.problem.at(pointer)])
     return text
+
+
+def checked_bytes(text: Received, pointer: str) -> bytes:
+    """Return the bytes of a text, of which `checked` says what is wrong."""
+    return unpack(checked(text, pointer).body)
 
 
 def _split(name: str) -> tuple[str, str | None]:

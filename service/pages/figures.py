@@ -5,7 +5,7 @@ Scores are printed as the field prints them, differences with their sign. Of a b
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
@@ -107,7 +107,7 @@ def deadline(moment: str | None) -> Markup:
     """Return a moment as `time`, with the day of the week; the end of a day anywhere on earth is called so."""
     if moment is None:
         return escape(MISSING)
-    at = datetime.fromisoformat(moment)
+    at = datetime.fromisoformat(moment).astimezone(UTC)
     day = at + EARTH if ends_day_on_earth(at) else at
     words = f"{_DAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]} {day.year}, {day:%H:%M}"
     words += f" anywhere on earth ({at:%H:%M} UTC the day after)" if day != at else " UTC"
