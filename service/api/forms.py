@@ -268,7 +268,7 @@ def _part(name: str, filename: str | None, pieces: list[bytes], label: Label) ->
     """Return a part of these pieces, of which the list is emptied: the text is not to be held twice."""
     data = b"".join(pieces)
     pieces.clear()
-    if name == META:  # JSON is no text to be scored
+    if name == META:  # JSON, not a text to score
         return FormPart(name, filename, data, packed_text(data))
     if filename is None or suffix_of(filename) in PACKED:
         return FormPart(name, filename, data, None)

@@ -1,8 +1,8 @@
 """The page that makes a benchmark: its title, its gold, and what scores it; settings have defaults.
 
 Parts are named after the files of gold, and the format is guessed from their first lines unless one is chosen. Where a
-document of `treescore organise make` is sent too, or a benchmark like which the new one shall be is named, these say
-what the form leaves open.
+document of `treescore organise make` is sent too, or a benchmark is named as the model of the new one, these say what
+the form leaves open.
 """
 
 import re
@@ -156,7 +156,7 @@ def _document(upload: Upload) -> dict[str, Any]:
         try:
             found = bodies.parse_json(forms.checked_bytes(file.text, pointer), calls.context().config)
         except errors.BadRequest as error:
-            detail = f"{shown(file.name)!r} is no document. {error.detail.replace('The body', 'It')}"
+            detail = f"{shown(file.name)!r} cannot be read. {error.detail.replace('The body', 'It')}"
             raise errors.invalid("json-syntax", pointer, detail) from error
         if not isinstance(found, dict):
             raise errors.invalid("wrong-type", pointer, "The document must be a JSON object.")

@@ -181,7 +181,7 @@ def test_a_document_says_what_the_form_leaves_open(organiser: CheckedClient, sta
     board = found["leaderboard"]
     assert (board["anonymous"], board["pick"], found["quota"]["scored_per_day"]) == (True, "all", 7)
     assert found["quota"]["scored_total"] == 100
-    for wrong, said in (([], "must be a JSON object"), ("}", "must be a JSON object"), (b"{", "is no document")):
+    for wrong, said in (([], "must be a JSON object"), ("}", "must be a JSON object"), (b"{", "cannot be read")):
         refused = create(organiser, ("en.conllu", CONLLU), document=wrong, title=title())
         assert refused.status_code == 422
         assert said in refused.text.partition('id="fault-document"')[2].partition("</div>")[0]
