@@ -53,16 +53,15 @@ def show_admin_benchmark(benchmark: str) -> Response:
     """Show settings, revisions and reports of a benchmark."""
     caller = visitors.member("organise")
     view = benchmarks.view_benchmark(calls.context(), caller, benchmark)
-    saved = request.args.get(SAVED) == view.etag
-    return answers.page("admin_benchmark.html", **_benchmark_values(caller, view), saved=saved)
+    values = _benchmark_values(caller, view)
+    return answers.page("admin_benchmark.html", **values, saved=request.args.get(SAVED) == view.etag)
 
 
 @blueprint.get("/<benchmark>/live")
 def show_gold_live(benchmark: str) -> Response:
     """Show again what became of gold, if it differs from what the page shows."""
     view = benchmarks.view_benchmark(calls.context(), visitors.member("organise"), benchmark)
-    values = partial(_gold_values, view)
-    return answers.fragment("admin_gold.html", view.etag, final=view.final, values=values)
+    return answers.fragment("admin_gold.html", view.etag, final=view.final, values=partial(_gold_values, view))
 
 
 @blueprint.post("/<benchmark>")
@@ -83,8 +82,9 @@ def change_benchmark(benchmark: str) -> Response:
             asked = calls.loaded(BenchmarkChanges, settings.nested(changes))
             view = benchmarks.patch_benchmark(calls.context(), caller, benchmark, asked, f'"{known}"')
     except (*answers.REFUSED, PreconditionFailed) as error:
+        stored = settings.stored_texts(changes, shown, FIELDS) if isinstance(error, PreconditionFailed) else {}
         values = _benchmark_values(caller, view) | {
-            "texts": sent, "echoes": {}, "stored": settings.stored_texts(changes, shown, FIELDS, error.status),
+            "texts": sent, "echoes": {}, "stored": stored,
             "faults": settings.faults_by_field(api_answers.problem_of(error), FIELDS, {}),
         }  # fmt: skip
         return answers.refused("admin_benchmark.html", error, **values, saved=False)

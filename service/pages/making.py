@@ -36,14 +36,9 @@ GOLD, LIKE = "gold", "like"
 GUESSED = "guessed"
 """Parameter of the page of the new benchmark, which says then that its format was guessed."""
 FIELDS = tuple(field for group in (settings.NAMES, settings.TIMES, *settings.REST.values()) for field in group)
-ALIASES = {
-    "parts": GOLD,
-    "metrics": "metric",
-    "id": "id",
-    "main_score": "main_score",
-    "format": "format",
-    "meta": "meta",
-}
+CHOICES = ("id", "format", "metric", "main_score")
+ALIASES = {"parts": GOLD, "metrics": "metric", **{name: name for name in (*CHOICES, forms.META)}}
+"""Fields beside which faults stand, by the first steps of their pointers, for members that are no fields themselves."""
 LONGEST_ID = 60
 _NOT_IN_IDS = re.compile(r"[^a-z0-9]+")
 
@@ -67,8 +62,8 @@ def make_benchmark() -> Response:
         asked = calls.loaded(BenchmarkRequest, members)
         slug, _ = benchmarks.create_benchmark(calls.context(), caller, asked, upload.key(asked))
     except answers.REFUSED as error:
-        values = _values(caller, upload.fields, api_answers.problem_of(error))
-        return answers.refused("admin_new.html", error, **values)
+        problem = api_answers.problem_of(error)
+        return answers.refused("admin_new.html", error, **_values(caller, upload.fields, problem))
     return answers.go_to(f"/admin/{slug}{f'?{GUESSED}=1' if guessed else ''}")
 
 
@@ -83,14 +78,13 @@ def _values(caller: Caller, fields: Mapping[str, str], problem: Mapping[str, Any
     like = fields.get(LIKE, "")
     model = figures.benchmark_document(caller, like) if like else None
     texts = dict(fields) if problem else settings.texts_of(_settings_like(model), FIELDS)
-    names = {"id": "", "format": "", "metric": "", "main_score": ""}
     faults = settings.faults_by_field(problem, FIELDS, ALIASES)
     if str(problem.get("type", "")).endswith("/id-taken"):
         faults["id"] = [{"code": "id-taken", "detail": problem["detail"]}]
     if problem and not texts.get("id"):
         texts["id"] = slug_of(texts.get("title", ""))
     return {
-        "texts": {**names, **texts}, "faults": faults, "problem": problem or None, "like": model,
+        "texts": {**dict.fromkeys(CHOICES, ""), **texts}, "faults": faults, "problem": problem or None, "like": model,
         "scores": {} if model is None else score_labels(model), "key": new_key(),
         "formats": [(name, known.suffixes) for name, known in sorted(FORMATS.items())],
         "metrics": [(each["name"], _score_choices(each)) for each in status.scorers().document["metrics"]],
@@ -140,10 +134,7 @@ def _members(caller: Caller, upload: Upload) -> tuple[dict[str, Any], bool]:
     given["id"] = fields.get("id", "").strip() or given.get("id") or slug_of(title)
     files = upload.files.get(GOLD, ())
     guessed = not fields.get("format") and "format" not in given
-    if guessed:
-        given["format"] = _guessed(files)
-    elif fields.get("format"):
-        given["format"] = fields["format"]
+    given["format"] = _guessed(files) if guessed else fields.get("format") or given["format"]
     _choose_scores(given, fields.get("metric", ""), fields.get("main_score", ""))
     given["parts"] = _parts(files, FORMATS.get(_format_name(given["format"])))
     return given, guessed

@@ -6,7 +6,10 @@ read from them, of the form that was shown and of the one that was sent alike, a
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
+from functools import reduce
+from operator import getitem
 from typing import Any, NamedTuple
 
 from service.pages.figures import EARTH, ends_day_on_earth
@@ -53,24 +56,17 @@ def _read_text(texts: Texts, name: str) -> Json:
 def _read_number(texts: Texts, name: str) -> Json:
     """Return a number; what is none is refused as the text that it is."""
     text = texts.get(name, "").strip()
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:  # of an int also one with thousands of digits
-            continue
+    with suppress(ValueError):  # of an int also one with thousands of digits
+        return int(text) if text.isdecimal() else float(text)
     return text or None
 
 
-def _show_flag(name: str, value: Json) -> dict[str, str]:
-    return {name: "on"} if value else {}
-
-
 def _show_moment(name: str, value: Json) -> dict[str, str]:
-    at = None if value is None else datetime.fromisoformat(value)
-    on_earth = at is not None and ends_day_on_earth(at)
-    local = at + EARTH if at is not None and on_earth else at
-    shown = "" if local is None else f"{local:%Y-%m-%dT%H:%M:%S}"
-    return {name: shown, name + ZONE_OF: EARTH_ZONE if on_earth else UTC_ZONE}
+    if value is None:
+        return {name: "", name + ZONE_OF: UTC_ZONE}
+    at = datetime.fromisoformat(value)
+    local, zone = (at + EARTH, EARTH_ZONE) if ends_day_on_earth(at) else (at, UTC_ZONE)
+    return {name: f"{local:%Y-%m-%dT%H:%M:%S}", name + ZONE_OF: zone}
 
 
 def _read_moment(texts: Texts, name: str) -> Json:
@@ -82,10 +78,6 @@ _INPUTS: Mapping[str, Json] = {"no": False, "yes": True}
 
 def _show_input(name: str, value: Json) -> dict[str, str]:
     return {name: next((text for text, known in _INPUTS.items() if known is value), str(value))}
-
-
-def _read_input(texts: Texts, name: str) -> Json:
-    return _INPUTS.get(texts.get(name, ""), texts.get(name, ""))
 
 
 def _show_scores(name: str, value: Json) -> dict[str, str]:
@@ -147,9 +139,11 @@ class Kind(NamedTuple):
 
 NAME = Kind("text", read=lambda texts, name: texts.get(name, "").strip())
 TEXT, AREA, CHOICE = Kind("text"), Kind("area"), Kind("choice")
-NUMBER, FLAG = Kind("number", read=_read_number), Kind("flag", _show_flag, lambda texts, name: name in texts)
+NUMBER = Kind("number", read=_read_number)
+FLAG = Kind("flag", lambda name, value: {name: "on"} if value else {}, lambda texts, name: name in texts)
 MOMENT, DATES = Kind("moment", _show_moment, _read_moment), Kind("dates", _show_dates, _read_dates)
-INPUT, SCORES = Kind("choice", _show_input, _read_input), Kind("scores", _show_scores, _read_scores)
+SCORES = Kind("scores", _show_scores, _read_scores)
+INPUT = Kind("choice", _show_input, lambda texts, name: _INPUTS.get(texts.get(name, ""), texts.get(name, "")))
 TRACKS, LINKS = Kind("area", _show_tracks, _read_tracks), Kind("area", _show_links, _read_links)
 NOTICE = Kind("area", lambda name, value: {name: "" if value is None else value["text"]})
 SPLIT = Kind(
@@ -178,6 +172,8 @@ class Field(NamedTuple):
 
 
 _LEVELS = {level: f"{level}: {FEEDBACK[level]}" for level in LEVELS}
+_INPUT_WORDS = {"no": "is secret", "words": "as tokens", "text": "as running text", "yes": "as shows no annotation"}
+_UNITS = {"auto": "documents, else sentences", "sentence": "sentences"}
 _PICKS = dict(zip(PICKS, ("its best", "its last", "the one that it chooses", "all"), strict=True))
 NAMES = (
     Field("title", "Title", NAME),
@@ -192,30 +188,21 @@ _LEARN = (
     Field("feedback", "A team learns", CHOICE, choices=_LEVELS),
     Field("feedback_after_closing", "After closing", CHOICE, choices={"": "the same", **_LEVELS}),
     Field("rounding", "Rounded to", NUMBER, "The step at the level rounded: 0.01, which is one percent, if empty."),
-    Field("publish_input", "Test data", INPUT, "What of gold all may download from the opening on.", choices={
-        "no": "are not published", "words": "as tokens", "text": "as running text",
-        "yes": "in the form that shows no annotation",
-    }),
-    Field("leaderboard.scores", "Scores shown", SCORES, "Below the level gold, beside the score that ranks. None "
-          "chosen: at the level rounded no other, from scores on all."),
+    Field("publish_input", "Test data", INPUT, "What of gold all may download from the opening on.", _INPUT_WORDS),
+    Field("leaderboard.scores", "Scores shown", SCORES, "Below the level gold. None chosen: the one that ranks at the "
+          "level rounded, all from scores on."),
 )  # fmt: skip
+_FIXED = "It cannot change after the first submission."
 _BOARD = (
     Field("leaderboard.public", "All may see the board", FLAG, "Else its teams and organisers alone know of it."),
     Field("leaderboard.anonymous", "Without the names of teams", FLAG),
     Field("leaderboard.pick", "Of each team stands", CHOICE, choices=_PICKS),
-    Field("leaderboard.unit", "Tests count", CHOICE, choices={
-        "auto": "documents where gold marks them, else sentences", "sentence": "sentences always",
-    }),
-    Field("leaderboard.margin", "Margin", NUMBER, "Tests say too who is not worse than another by it. In units of the "
-          "score: 0.01 is one percent. Empty: they do not."),
-    Field("leaderboard.split", "Private share", SPLIT, "Such as 0.5: this part of the test set counts once "
-          "the benchmark is closed, the rest before. Cannot change after the first submission. Empty: no split."),
-    Field("leaderboard.ladder", "Ladder", FLAG, "A team's scores are shown only if they are clearly better than its "
-          "best. Cannot change after the first submission."),
-    Field("leaderboard.accept_one_sided", "May rank by a one-sided score", FLAG, "An output without an analysis, or "
-          "with everything, wins it."),
-    Field("tracks", "Tracks", TRACKS, "A line for each: its name, a colon, and its parts with commas. A track is the "
-          "mean of its parts."),
+    Field("leaderboard.unit", "Tests count", CHOICE, "Documents are those that gold marks.", _UNITS),
+    Field("leaderboard.margin", "Margin", NUMBER, "Tests also say who is not worse by it: 0.01 is one percent."),
+    Field("leaderboard.split", "Private share", SPLIT, f"Such as 0.5: counts once closed, the rest before. {_FIXED}"),
+    Field("leaderboard.ladder", "Ladder", FLAG, f"Scores are shown if they clearly beat the team's best. {_FIXED}"),
+    Field("leaderboard.accept_one_sided", "May rank by a one-sided score", FLAG, "Such as precision or recall."),
+    Field("tracks", "Tracks", TRACKS, "Means of some parts. A line each: its name, a colon, its parts with commas."),
 )  # fmt: skip
 _NO_LIMIT = "Empty: no limit."
 _QUOTAS = (
@@ -231,9 +218,7 @@ _ABOUT = (
     Field("about.dates", "Dates", DATES),
 )
 _NOTICE = Field("notice", "Notice", NOTICE, "Markdown, above the board and above Submit, with the time of its change.")
-REST = {
-    "What teams learn": _LEARN, "Board": _BOARD, "Quotas of each team": _QUOTAS, "About": _ABOUT,
-}  # fmt: skip
+REST = {"What teams learn": _LEARN, "Board": _BOARD, "Quotas of each team": _QUOTAS, "About": _ABOUT}
 """Groups that a new benchmark can leave as they are."""
 GROUPS: Mapping[str, Sequence[Field]] = {"Notice": (_NOTICE,), "Name": NAMES, "Times": TIMES, **REST}
 
@@ -242,10 +227,7 @@ def texts_of(document: Mapping[str, Any], fields: Sequence[Field]) -> dict[str, 
     """Return what stands in the controls of fields: the members of a benchmark."""
     texts: dict[str, str] = {}
     for field in fields:
-        value: Any = document
-        for step in field.name.split("."):
-            value = value[step]
-        texts |= field.kind.show(field.name, value)
+        texts |= field.kind.show(field.name, reduce(getitem, field.name.split("."), document))
     return texts
 
 
@@ -260,23 +242,19 @@ def echoes_of(texts: Texts) -> dict[str, str | None]:
     return {name: _read_moment(texts, name) for name in texts if name + ZONE_OF in texts}
 
 
-def stored_texts(changes: Mapping[str, Json], shown: Texts, fields: Sequence[Field], status: int) -> dict[str, str]:
-    """Return what is stored, in words, of the fields that a form would change; of one that was not out of date nothing.
+def stored_texts(changes: Mapping[str, Json], shown: Texts, fields: Sequence[Field]) -> dict[str, str]:
+    """Return what is stored, in words, of the fields that a form would change.
 
     Args:
         changes: as `differing` returned them.
         shown: what stands in the controls now.
         fields: of the form.
-        status: with which the form was refused.
     """
-    if status != 412:
-        return {}
     stored = {}
     for field in fields:
+        texts = (text for name, text in shown.items() if text and re.split(":|[.][0-9]", name)[0] == field.name)
         if field.name in changes:
-            texts = (text for name, text in shown.items() if name == field.name or name.startswith(f"{field.name}."))
-            text = " ".join(each for each in texts if each)
-            stored[field.name] = field.choices.get(text, text) or "nothing"
+            stored[field.name] = field.choices.get(text := " ".join(texts), text) or "nothing"
     return stored
 
 

@@ -45,15 +45,7 @@ DEFAULTS: Mapping[str, params.Json] = {
         "split": None,
         "accept_one_sided": False,
     },
-    "about": {
-        "description": None,
-        "rules": None,
-        "citation": None,
-        "licence": None,
-        "contact": None,
-        "links": [],
-        "dates": [],
-    },
+    "about": {**dict.fromkeys(("description", "rules", "citation", "licence", "contact")), "links": [], "dates": []},
     "notice": None,
 }
 
