@@ -159,7 +159,7 @@ BODIES: dict[str, Bodies] = {
     ),
     "About": Bodies(good=({}, ABOUT, {"links": [LINK] * 20}, {"links": None, "contact": None}), bad=ABOUT_BAD),
     "AboutDate": Bodies(
-        good=(DATE, {**DATE, "at": "2027-11-01T23:59:59-12:00"}),
+        good=(DATE, {**DATE, "at": "2027-11-01T23:59:59-12:00"}, {**DATE, "what": "é"}),
         bad=(
             *lacking(DATE, "at"),
             *lacking(DATE, "what"),
