@@ -43,6 +43,8 @@ MAX_TRACKS = 100
 MAX_ABOUT = 20_000
 """Bytes of all that a benchmark says of itself, and characters of each text of it."""
 MAX_LINKS = 20
+MAX_DATES = 50
+MAX_NOTICE = 2_000
 LINKS = ("paper", "code", "model")
 """What a submission may link to."""
 MAX_ADDRESS = 500

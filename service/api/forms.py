@@ -22,11 +22,11 @@ from multipart import MultipartError, MultipartSegment, ParserLimitReached, Push
 from service.api import bodies
 from service.config import Config
 from service.errors import BadRequest, PayloadTooLarge, Unprocessable, invalid, problems_counted, unprocessable
-from service.store.packing import PackedText, packed_text
+from service.store.packing import PackedText, packed_text, unpack
 from treescore.core.params import Json, escape
 from treescore.core.text import actually, encoding_problem, packed_as
 from treescore.errors import InputError, Problem
-from treescore.sources.files import ARCHIVE, PACKED, TOO_LARGE, files_of_zip
+from treescore.sources.files import ARCHIVE, PACKED, TOO_LARGE, File, files_of_zip
 
 FORM = "multipart/form-data"
 FIELDS = ("source", "target", "alignment")
@@ -57,7 +57,7 @@ class FormPart(NamedTuple):
         name: of its field.
         filename: None for a plain field.
         data: as sent, of a plain field and of a packed file; empty of another.
-        text: of a file that is not packed.
+        text: of a file that is not packed, and of `meta`.
     """
 
     name: str
@@ -179,12 +179,7 @@ def _texts_of(part: FormPart, config: Config, left: int) -> list[tuple[str, Rece
             raise invalid("damaged-archive", pointer, detail) from error
     if suffix != ARCHIVE:
         return [(part.name, received(part.name, part.data))]
-    try:
-        files = files_of_zip(part.data, part.filename or "", pointer, left)
-    except InputError as error:
-        if error.problems[0].code == TOO_LARGE:
-            raise PayloadTooLarge(error.problems[0].detail) from error
-        raise unprocessable(error) from error
+    files = unzipped(part.data, part.filename or "", pointer, left)
     if part.name == ALL_PARTS:
         # each is named after its part
         return [(name := file.name.partition(".")[0], received(name, file.text)) for file in files]
@@ -193,6 +188,21 @@ def _texts_of(part: FormPart, config: Config, left: int) -> list[tuple[str, Rece
         detail += "file for each part, or send one archive for each text."
         raise invalid("several-texts", pointer, detail)
     return [(part.name, received(part.name, files[0].text))]
+
+
+def unzipped(data: bytes, name: str, pointer: str, most: int) -> list[File]:
+    """Return the files of an archive of a form, which may have at most `most` bytes together.
+
+    Raises:
+        PayloadTooLarge: they have more.
+        Unprocessable: it is damaged, empty, or holds what no archive of texts has.
+    """
+    try:
+        return files_of_zip(data, name, pointer, most)
+    except InputError as error:
+        if error.problems[0].code == TOO_LARGE:
+            raise PayloadTooLarge(error.problems[0].detail) from error
+        raise unprocessable(error) from error
 
 
 def read_fields(request: Request, config: Config, label: Label) -> tuple[list[FormPart], int]:
@@ -258,7 +268,9 @@ def _part(name: str, filename: str | None, pieces: list[bytes], label: Label) ->
     """Return a part of these pieces, of which the list is emptied: the text is not to be held twice."""
     data = b"".join(pieces)
     pieces.clear()
-    if filename is None or name == META or suffix_of(filename) in PACKED:
+    if name == META:  # JSON, not a text to score
+        return FormPart(name, filename, data, packed_text(data))
+    if filename is None or suffix_of(filename) in PACKED:
         return FormPart(name, filename, data, None)
     return FormPart(name, filename, b"", received(label(name, filename), data))
 
@@ -282,6 +294,11 @@ def checked(text: Received, pointer: str) -> PackedText:
     if isinstance(text, FaultyText):
         raise Unprocessable(problems_counted(1), problems=[text.problem.at(pointer)])
     return text
+
+
+def checked_bytes(text: Received, pointer: str) -> bytes:
+    """Return the bytes of a text, of which `checked` says what is wrong."""
+    return unpack(checked(text, pointer).body)
 
 
 def _split(name: str) -> tuple[str, str | None]:

@@ -175,6 +175,19 @@ class Link(TypedDict):
     url: common.Address
 
 
+@derive.closed
+class AboutDate(TypedDict):
+    """A date of the benchmark.
+
+    Attributes:
+        at: A time with an offset from UTC; answers have it in UTC.
+        what: What happens then.
+    """
+
+    at: datetime
+    what: common.Name
+
+
 AboutText: TypeAlias = Annotated[str, fields.lines(requests.MAX_ABOUT)]
 
 
@@ -182,8 +195,8 @@ AboutText: TypeAlias = Annotated[str, fields.lines(requests.MAX_ABOUT)]
 class About(Request):
     """What the benchmark says of itself, for all who may see it.
 
-    Texts are Markdown: paragraphs, headings, lists, emphasis, code and links; together with the links they have at most
-    20,000 bytes. Null for nothing.
+    Texts are Markdown: paragraphs, headings, lists, tables, emphasis, code and links; together with the links and dates
+    they have at most 20,000 bytes. Null for nothing.
 
     Attributes:
         description: What the benchmark is about.
@@ -192,6 +205,7 @@ class About(Request):
         licence: Of the data.
         contact: Whom to ask.
         links: Pages elsewhere; null for none.
+        dates: When what happens, in order of time; null for none. PATCH replaces all of them.
     """
 
     description: AboutText | Missing | None = MISSING
@@ -200,6 +214,7 @@ class About(Request):
     licence: AboutText | Missing | None = MISSING
     contact: AboutText | Missing | None = MISSING
     links: Annotated[Sequence[Link], length(None, requests.MAX_LINKS, "links")] | Missing | None = MISSING
+    dates: Annotated[Sequence[AboutDate], length(None, requests.MAX_DATES, "dates")] | Missing | None = MISSING
 
 
 class BenchmarkChecks(Changes[Any]):
@@ -223,6 +238,8 @@ class BenchmarkChanges(Request):
             true selects the form that shows no annotation.
         tracks: Groups of parts by name, such as `{"pud": ["en_pud", "de_pud"]}`: wherever `part` of a leaderboard
             is asked for, the name of a track stands for the mean of its parts. At most 100; PATCH replaces all of them.
+        notice: What all who come should read first, such as that a deadline has moved: Markdown, as the texts of
+            `about`. It has the time at which it was last changed. Null for none.
     """
 
     title: common.Name | Missing = MISSING
@@ -237,6 +254,7 @@ class BenchmarkChanges(Request):
     tracks: Annotated[Mapping[str, Sequence[str]], partial(Tracks, PartNames())] | Missing = MISSING
     leaderboard: LeaderboardSettings | Missing = MISSING
     about: About | Missing = MISSING
+    notice: Annotated[str, fields.lines(requests.MAX_NOTICE)] | Missing | None = MISSING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -347,6 +365,19 @@ class ShownRevision(TypedDict):
     state: RevisionState
 
 
+@derive.inline
+class Notice(TypedDict):
+    """What all who come should read first.
+
+    Attributes:
+        text: Markdown.
+        at: When it was last changed.
+    """
+
+    text: str
+    at: common.Moment
+
+
 class Benchmark(TypedDict):
     """A benchmark, with its active revision.
 
@@ -384,6 +415,7 @@ class Benchmark(TypedDict):
     tracks: Mapping[str, Sequence[str]]
     leaderboard: Annotated[Mapping[str, Json], partial(fields.Nested, derive.schema_class(LeaderboardSettings))]
     about: Annotated[Mapping[str, Json], partial(fields.Nested, derive.schema_class(About))]
+    notice: Notice | None
     created_at: common.Moment
     updated_at: common.Moment
     failure: common.Failure | None

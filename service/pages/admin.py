@@ -4,31 +4,34 @@ Teams are made many at once from a table; there are new tokens and invites. Of w
 deliveries, sending again, new secrets. An organiser may look at a benchmark as a team does.
 """
 
-from collections.abc import Mapping
+from functools import partial
 from typing import Any, cast
 
 from flask import Response, request
 
 from service.api import answers as api_answers
 from service.api import bodies, calls
+from service.caller import Caller
 from service.contract.access import InviteRequest, WebhookRequest
-from service.contract.benchmarks import AnalyticsQuery, Benchmark, BenchmarkChanges, BenchmarksQuery
+from service.contract.benchmarks import AnalyticsQuery, Benchmark, BenchmarkChanges, BenchmarksQuery, RevisionRequest
 from service.contract.common import PageQuery
-from service.errors import NotFound
-from service.pages import answers, visitors
+from service.errors import NotFound, PreconditionFailed, refuse
+from service.pages import answers, making, settings, visitors
 from service.pages.figures import ScoreNames, benchmark_document, state_of
-from service.policy.gate import LEVELS
-from service.requests import PICKS
+from service.pages.settings import moment_of
+from service.pages.submit import assign, new_key, read_upload, targets_of
 from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
 from service.usecases import access, events
 from service.usecases.benchmarks import benchmarks, revisions, teams
+from service.usecases.runs import Shown
 from service.usecases.submissions import fitting
 
 blueprint = answers.pages("admin", "/admin")
-TIMES = ("opens_at", "closes_at", "frozen_at")
+FIELDS = tuple(field for group in settings.GROUPS.values() for field in group)
+SAVED = "saved"
+"""Parameter of the page of a benchmark: the state that a form has made, which is said as long as it lasts."""
 DAYS = 14
 """Days of the analytics."""
-ABOUT = ("description", "rules", "licence", "citation", "contact")
 MANY = PageQuery(limit=1000)
 MOST_REVISION = 10**9 - 1
 """Number that a revision can have; databases refuse much larger ones."""
@@ -49,30 +52,91 @@ def show_admin() -> Response:
 def show_admin_benchmark(benchmark: str) -> Response:
     """Show settings, revisions and reports of a benchmark."""
     caller = visitors.member("organise")
-    context = calls.context()
-    view = benchmarks.view_benchmark(context, caller, benchmark)
-    document = view.document
-    listed = revisions.list_revisions(context, caller, benchmark, MANY)
-    analytics = benchmarks.analytics_of(context, caller, benchmark, AnalyticsQuery(days=DAYS)).document
-    report = fitting.report(context, caller, benchmark, MANY) if document["active_revision"] else None
-    return answers.page(
-        "admin_benchmark.html", benchmark=document, etag=view.etag, levels=list(LEVELS), picks=PICKS, about=ABOUT,
-        links=_links_text(document), revisions=listed.items, analytics=analytics,
-        climbing=() if report is None else report.items, more_teams=report is not None and report.next is not None,
-        figures=ScoreNames(document)(document["main_score"]).figures, state=state_of(document, context.now()),
-    )  # fmt: skip
+    view = benchmarks.view_benchmark(calls.context(), caller, benchmark)
+    values = _benchmark_values(caller, view)
+    return answers.page("admin_benchmark.html", **values, saved=request.args.get(SAVED) == view.etag)
+
+
+@blueprint.get("/<benchmark>/live")
+def show_gold_live(benchmark: str) -> Response:
+    """Show again what became of gold, if it differs from what the page shows."""
+    view = benchmarks.view_benchmark(calls.context(), visitors.member("organise"), benchmark)
+    return answers.fragment("admin_gold.html", view.etag, final=view.final, values=partial(_gold_values, view))
 
 
 @blueprint.post("/<benchmark>")
 def change_benchmark(benchmark: str) -> Response:
-    """Change the settings or the description of a benchmark, if it is as it was when the form was shown."""
+    """Change what differs in the form, if the settings are as they were when the form was shown.
+
+    Where it is not, the page shows what was typed, and beside it what another organiser has stored.
+    """
     caller = visitors.sender("organise")
-    form = request.form
-    given = _settings(form) if form.get("what") == "settings" else {"about": _about(form)}
-    context = calls.context()
-    changes = calls.loaded(BenchmarkChanges, given)
-    benchmarks.patch_benchmark(context, caller, benchmark, changes, f'"{form.get("etag", "")}"')
+    view = benchmarks.view_benchmark(calls.context(), caller, benchmark)
+    shown = settings.texts_of(view.document, FIELDS)
+    sent = {name: "\n".join(values) for name, values in request.form.lists()}
+    changes = settings.differing(sent, shown, FIELDS)
+    try:
+        # gold's check changes the benchmark, but none of its settings
+        known = view.etag if sent.get("seen") == settings.version_of(shown) else ""
+        if changes:
+            asked = calls.loaded(BenchmarkChanges, settings.nested(changes))
+            view = benchmarks.patch_benchmark(calls.context(), caller, benchmark, asked, f'"{known}"')
+    except (*answers.REFUSED, PreconditionFailed) as error:
+        stored = settings.stored_texts(changes, shown, FIELDS) if isinstance(error, PreconditionFailed) else {}
+        values = _benchmark_values(caller, view) | {
+            "texts": sent, "echoes": {}, "stored": stored,
+            "faults": settings.faults_by_field(api_answers.problem_of(error), FIELDS, {}),
+        }  # fmt: skip
+        return answers.refused("admin_benchmark.html", error, **values, saved=False)
+    if "HX-Request" in request.headers:
+        return answers.page("admin_benchmark.html", **_benchmark_values(caller, view), saved=True)
+    return answers.go_to(f"/admin/{benchmark}?{SAVED}={view.etag}")
+
+
+@blueprint.post("/<benchmark>/gold")
+def send_gold(benchmark: str) -> Response:
+    """Try again with other files where the gold of a benchmark could not be used."""
+    caller = visitors.member("organise")
+    upload = read_upload()
+    view = benchmarks.view_benchmark(calls.context(), caller, benchmark)
+    try:
+        refuse(upload.problems)
+        assigned = assign(upload.files.get(making.GOLD, ()), targets_of(view.document), {})
+        refuse(assigned.problems)
+        parts = {name: {"gold": text} for name, text in assigned.outputs.items()}
+        asked = calls.loaded(RevisionRequest, {"parts": parts})
+        revisions.create_revision(calls.context(), caller, benchmark, asked, upload.key(asked, benchmark))
+    except answers.REFUSED as error:
+        return answers.refused("admin_benchmark.html", error, **_benchmark_values(caller, view), saved=False)
     return answers.go_to(f"/admin/{benchmark}")
+
+
+def _benchmark_values(caller: Caller, view: Shown[Benchmark]) -> dict[str, Any]:
+    """Return what the template of a benchmark shows."""
+    context, document = calls.context(), view.document
+    slug = document["id"]
+    analytics = benchmarks.analytics_of(context, caller, slug, AnalyticsQuery(days=DAYS)).document
+    report = fitting.report(context, caller, slug, MANY) if document["active_revision"] else None
+    texts = settings.texts_of(document, FIELDS)
+    return {
+        **_gold_values(view),
+        "seen": settings.version_of(texts), "groups": settings.GROUPS, "zones": settings.ZONES, "texts": texts,
+        "problem": None, "faults": {}, "stored": {}, "echoes": settings.echoes_of(texts),
+        "guessed": making.GUESSED in request.args, "scores": making.score_labels(document),
+        "revisions": revisions.list_revisions(context, caller, slug, MANY).items, "analytics": analytics,
+        "climbing": () if report is None else report.items,
+        "more_teams": report is not None and report.next is not None,
+        "figures": ScoreNames(document)(document["main_score"]).figures, "state": state_of(document, context.now()),
+    }  # fmt: skip
+
+
+def _gold_values(view: Shown[Benchmark]) -> dict[str, Any]:
+    """Return what the template of gold's state shows."""
+    return {
+        "benchmark": view.document, "version": view.etag, "final": view.final,
+        "main": ScoreNames(view.document)(view.document["main_score"]),
+        "most_bytes": calls.context().config.max_upload_bytes, "key": new_key(),
+    }  # fmt: skip
 
 
 @blueprint.get(f"/<benchmark>/revisions/<int(max={MOST_REVISION}):number>")
@@ -102,43 +166,6 @@ def see_as() -> Response:
         benchmark = None  # an end of looking; an unchecked name must not become part of an address
     access.see_as(calls.context(), known.signed, benchmark, team)
     return answers.go_to(visitors.local_address(request.form.get("next", ""), f"/b/{benchmark}" if benchmark else "/"))
-
-
-def _settings(form: Mapping[str, str]) -> dict[str, Any]:
-    """Return the changes of a form; a time that is left empty is none."""
-    times = {name: moment_of(form.get(name, "")) for name in TIMES}
-    frozen = times.pop("frozen_at")
-    return {
-        "title": form.get("title", ""),
-        **times,
-        "feedback": form.get("feedback", ""),
-        "feedback_after_closing": form.get("feedback_after_closing") or None,
-        "leaderboard": {
-            "public": "public" in form,
-            "anonymous": "anonymous" in form,
-            "pick": form.get("pick", ""),
-            "frozen_at": frozen,
-        },
-    }
-
-
-def moment_of(text: str) -> str | None:
-    """Return a time of a form, which is in UTC and has no zone, as the API takes it."""
-    if not text:
-        return None
-    return text if text.endswith("Z") else f"{text}{':00' if text.count(':') == 1 else ''}Z"
-
-
-def _about(form: Mapping[str, str]) -> dict[str, Any]:
-    """Return the description of a form; links are lines of a label and an address."""
-    lines = [line.strip() for line in form.get("links", "").splitlines() if line.strip()]
-    links = [{"label": label.strip() or url, "url": url} for label, _, url in (line.rpartition(" ") for line in lines)]
-    texts = {name: form.get(name, "").replace("\r\n", "\n").strip() or None for name in ABOUT}
-    return {**texts, "links": links or None}
-
-
-def _links_text(document: Benchmark) -> str:
-    return "\n".join(f"{link['label']} {link['url']}" for link in document["about"].get("links") or ())
 
 
 teams_blueprint = answers.pages("admin_teams", "/admin/<benchmark>/teams")

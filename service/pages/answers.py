@@ -23,6 +23,7 @@ from service.api import answers, calls, middleware
 from service.api.answers import Kind, ProblemResponse, known_tag
 from service.contract import fields, leaderboards
 from service.pages import figures, visitors
+from service.pages.markdown import strangers_html
 from service.usecases.runs import Shown, etag_of
 from treescore.core.version import __version__
 from treescore.core.wording import one_line
@@ -122,7 +123,8 @@ def environment() -> Environment:
         lstrip_blocks=True, auto_reload=False,
     )  # fmt: skip
     made.filters |= {
-        "fix": fix_of, "p": figures.p_value, "time": figures.time, "whole": figures.whole, "clean": one_line,
+        "fix": fix_of, "p": figures.p_value, "time": figures.time, "deadline": figures.deadline,
+        "whole": figures.whole, "clean": one_line, "prose": strangers_html,
         "query": lambda members: urlencode({name: value for name, value in members.items() if value is not None}),
     }  # fmt: skip
     made.globals |= {"static": static_address, "CSRF_FIELD": visitors.CSRF_FIELD, "MISSING": MISSING}

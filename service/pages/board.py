@@ -18,7 +18,16 @@ from service.contract import leaderboards as boards
 from service.contract.benchmarks import Benchmark
 from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
-from service.pages.figures import TOGETHER, NamedScore, ScoreNames, benchmark_document, p_value, state_now, state_of
+from service.pages.figures import (
+    TOGETHER,
+    NamedScore,
+    ScoreNames,
+    benchmark_document,
+    notice_now,
+    p_value,
+    state_now,
+    state_of,
+)
 from service.usecases import access, runs
 from service.usecases.boards.viewing import MOST_ROWS, leaderboard, matrix
 from treescore.core.wording import Figures, counted, one_line
@@ -83,7 +92,7 @@ class BoardColumn(NamedTuple):
 def show_board(benchmark: str) -> Response:
     """Show the board."""
     view, sort = _view(benchmark)
-    version = (view.etag, sort, state_now(benchmark, view))
+    version = (view.etag, sort, state_now(benchmark, view), notice_now(benchmark, view))
     return answers.known_page("board.html", version, partial(_board_values, benchmark, view, sort))
 
 

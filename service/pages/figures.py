@@ -5,7 +5,7 @@ Scores are printed as the field prints them, differences with their sign. Of a b
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from service.api import calls
 from service.caller import Caller
 from service.context import LruCache
-from service.contract.benchmarks import Benchmark
+from service.contract.benchmarks import Benchmark, Notice
 from service.pages.visitors import visitor
 from service.requests import MACRO, POOLED
 from service.usecases.benchmarks import benchmarks
@@ -91,6 +91,27 @@ def time(moment: str | None) -> Markup:
     at = datetime.fromisoformat(moment)
     shown = f"{at.day} {_MONTHS[at.month - 1]} {at.year} {at:%H:%M} UTC"
     return Markup('<time datetime="{}">{}</time>').format(moment, shown)
+
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+EARTH = timedelta(hours=-12)
+"""Offset from UTC of the zone in which a day ends last: anywhere on earth."""
+
+
+def ends_day_on_earth(at: datetime) -> bool:
+    """Return whether a time is in the last minute of a day anywhere on earth, as deadlines are."""
+    return (at.hour, at.minute) == (11, 59)
+
+
+def deadline(moment: str | None) -> Markup:
+    """Return a moment as `time`, with the day of the week; the end of a day anywhere on earth is called so."""
+    if moment is None:
+        return escape(MISSING)
+    at = datetime.fromisoformat(moment).astimezone(UTC)
+    day = at + EARTH if ends_day_on_earth(at) else at
+    words = f"{_DAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]} {day.year}, {day:%H:%M}"
+    words += f" anywhere on earth ({at:%H:%M} UTC the day after)" if day != at else " UTC"
+    return Markup('<time datetime="{}">{}</time>').format(moment, words)
 
 
 _CAPITALS = frozenset(
@@ -210,8 +231,8 @@ def kind_of(metrics: Sequence[params.Json]) -> str:
 
 
 MOST_OLD = 15
-"""Seconds for which times of a benchmark are kept: 300 viewers ask for its state 20 times a second."""
-_TIMES = LruCache[tuple[str | None, str | None]](64, lambda _: 1)
+"""Seconds for which times and notice of a benchmark are kept: 300 viewers ask for its state 20 times a second."""
+_KNOWN = LruCache[tuple[str | None, str | None, Notice | None]](64, lambda _: 1)
 
 
 def benchmark_document(caller: Caller, slug: str) -> Benchmark:
@@ -230,19 +251,29 @@ def state_now(benchmark: str, view: Shown[object]) -> str:
         benchmark: its id.
         view: of the board, as the visitor may see it.
     """
-    now = calls.context().now()
+    opens_at, closes_at, _ = _known(benchmark, view)
+    return _state(opens_at, closes_at, calls.context().now())
+
+
+def notice_now(benchmark: str, view: Shown[object]) -> Notice | None:
+    """Return the notice of the benchmark of a board, which its validators do not count, as `state_now` does."""
+    return _known(benchmark, view)[2]
+
+
+def _known(benchmark: str, view: Shown[object]) -> tuple[str | None, str | None, Notice | None]:
     caller = visitor().caller
-    name = f"{benchmark} {view.etag} {int(now.timestamp()) // MOST_OLD}"
-    return _state(*_TIMES.get_or_make(name, lambda: _times(benchmark_document(caller, benchmark))), now)
+    name = f"{benchmark} {view.etag} {int(calls.context().now().timestamp()) // MOST_OLD}"
 
+    def read() -> tuple[str | None, str | None, Notice | None]:
+        document = benchmark_document(caller, benchmark)
+        return document["opens_at"], document["closes_at"], document["notice"]
 
-def _times(document: Benchmark) -> tuple[str | None, str | None]:
-    return document["opens_at"], document["closes_at"]
+    return _KNOWN.get_or_make(name, read)
 
 
 def state_of(document: Benchmark, now: datetime) -> str:
     """Return whether a benchmark is open, and until when, in words."""
-    return _state(*_times(document), now)
+    return _state(document["opens_at"], document["closes_at"], now)
 
 
 def _state(opens_at: str | None, closes_at: str | None, now: datetime) -> str:

@@ -2,7 +2,7 @@
 
 Our own are the guides of this checkout and the descriptions of the contract; their links are followed as they stand.
 Of texts of strangers a part of Markdown is rendered, without HTML, pictures and addresses that run anything. What such
-a text may hold: paragraphs, headings, lists, emphasis, code, and links by https, http and mailto.
+a text may hold: paragraphs, headings, lists, tables, emphasis, code, and links by https, http and mailto.
 """
 
 import re
@@ -94,9 +94,13 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("fence", _code_block)
     parser.add_render_rule("code_block", _code_block)
     parser.add_render_rule("code_inline", _code)
+    _draw_tables(parser)
+    return parser
+
+
+def _draw_tables(parser: MarkdownIt) -> None:
     parser.add_render_rule("table_open", _table)
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
-    return parser
 
 
 def _headings(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
@@ -109,14 +113,19 @@ def _block(token: Token, links: Links) -> list[Token]:
     """Return what stands for a block: directives for the site's own navigation stand for nothing."""
     if token.type == "fence" and (directive := _DIRECTIVE.fullmatch(token.info.strip())):
         return [] if directive[1] == "toctree" else [token]
-    style = token.attrGet("style")  # of a column's alignment, which the page's policy would refuse
-    if style is not None:
-        del token.attrs["style"]
-        if "right" in str(style):
-            token.attrSet("class", "num")
+    _align(token)
     if token.children:
         token.children = _inline(token.children, links)
     return [token]
+
+
+def _align(token: Token) -> None:
+    """Say of a cell by a class, not by a style, which the page's policy refuses, that it is right-aligned."""
+    style = token.attrs.pop("style", "")
+    if "right" in str(style):
+        token.attrSet("class", "num")
+    if token.type == "th_open":
+        token.attrSet("scope", "col")
 
 
 def _inline(children: Sequence[Token], links: Links) -> list[Token]:
@@ -176,8 +185,10 @@ FIRST_HEADING = 2
 LAST_HEADING = 6
 DEEPEST = 12
 """Blocks within blocks; what is deeper is left out."""
-KEPT = ("href", "start")
-"""Attributes of the parser that the page needs: of links, and of lists that begin with another number than 1."""
+MOST_CELLS = 5_000
+"""Cells that tables can have; rows are as long as the first, even empty ones. Beyond, no table is drawn."""
+KEPT = ("href", "start", "class", "scope")
+"""Attributes that the page needs: of links, of lists that begin with another number than 1, and of cells (`_align`)."""
 _BLOCKS = ("heading", "lheading", "list", "code", "fence", "reference")
 _INLINES = ("emphasis", "backticks", "link", "autolink", "escape", "newline", "balance_pairs")
 _ALLOWED = re.compile(r"(?:https?://|mailto:)[^\s]+", re.IGNORECASE)
@@ -196,23 +207,26 @@ def strangers_html(text: str) -> Markup:
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     shown = "".join(character for character in lines if character.isprintable() or character in "\t\n")
-    parser = _strangers_parser()
+    rows = shown.split("\n")
+    parser = _strangers_parser(tables=len(rows) * max(row.count("|") for row in rows) <= MOST_CELLS)
     tokens = parser.parse(shown)
     _strip(tokens)
     return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704 - the renderer escapes all text
 
 
 @cache
-def _strangers_parser() -> MarkdownIt:
+def _strangers_parser(*, tables: bool) -> MarkdownIt:
     """Return the parser. It knows no entities, which could stand for characters that cannot be printed."""
     parser = _Parser("zero", {"html": False, "linkify": False, "maxNesting": DEEPEST})
-    parser.enable([*_BLOCKS, *_INLINES])
+    parser.enable([*_BLOCKS, *_INLINES, *(("table",) if tables else ())])
+    _draw_tables(parser)
     return parser
 
 
 def _strip(tokens: Sequence[Token]) -> None:
     """Leave only what the page needs of the tokens' attributes."""
     for token in tokens:
+        _align(token)
         kept = {name: value for name, value in token.attrs.items() if name in KEPT}
         token.attrs = {**kept, "rel": "nofollow noopener"} if "href" in kept else kept
         token.info = ""  # the language of a block of code becomes a class

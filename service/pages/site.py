@@ -4,6 +4,7 @@ With an invite a team makes itself, and gets its token once.
 """
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import cast
 
 from flask import Blueprint, Response, request
@@ -16,9 +17,23 @@ from service.contract.benchmarks import Benchmark, BenchmarksQuery, Revision
 from service.contract.common import PageQuery
 from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import ServiceError, Unauthorized
-from service.pages import admin, answers, board, compare, docs, figures, job, sentences, submission, submit, visitors
+from service.pages import (
+    admin,
+    answers,
+    board,
+    compare,
+    docs,
+    figures,
+    job,
+    making,
+    sentences,
+    submission,
+    submit,
+    visitors,
+)
 from service.pages.board import shown_board
 from service.pages.markdown import strangers_html
+from service.pages.settings import FEEDBACK
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.boards.viewing import leaderboard
 
@@ -74,26 +89,19 @@ def _leading_of(document: Benchmark, board: Leaderboard) -> Mapping[str, object]
 
 about_blueprint = answers.pages("about", "/b/<benchmark>/about")
 TEXTS = {"description": "", "rules": "Rules", "licence": "Licence", "citation": "Citation", "contact": "Contact"}
-FEEDBACK = {
-    "none": "nothing but that it was received",
-    "status": "whether it could be scored",
-    "rounded": "rounded scores and ranks",
-    "scores": "scores, intervals and tests",
-    "items": "scores, tests and its own wrong words or brackets",
-    "gold": "everything, the gold standard too",
-}
-"""What a team learns of a submission, by feedback level."""
 
 
 @about_blueprint.get("")
 def show_about(benchmark: str) -> Response:
     """Show what the organisers say of a benchmark."""
     document = figures.benchmark_document(visitors.visitor().caller, benchmark)
-    about = document["about"]
+    about, now = document["about"], calls.context().now()
+    dates = about.get("dates") or ()
     texts = [(title, strangers_html(about[name])) for name, title in TEXTS.items() if about.get(name)]
     names = figures.ScoreNames(document, None)
     return answers.page(
-        "about.html", **shown_board(document), texts=texts, links=about.get("links") or (),
+        "about.html", **shown_board(document), texts=texts, links=about.get("links") or (), dates=dates,
+        next_date=sum(datetime.fromisoformat(each["at"]) <= now for each in dates),
         main=names(document["main_score"]), feedback=FEEDBACK,
     )  # fmt: skip
 
@@ -192,7 +200,7 @@ def join(secret: str) -> Response:
     return answers.page("join.html", invite=None, secret=secret, team=team)
 
 
-_MODULES = (admin, answers, board, compare, docs, job, sentences, submission, submit)
+_MODULES = (admin, answers, board, compare, docs, job, making, sentences, submission, submit)
 PAGES = [
     *(each for module in _MODULES for each in vars(module).values() if isinstance(each, Blueprint)),
     *(about_blueprint, benchmarks_blueprint, join_blueprint, revisions_blueprint, sign_in_blueprint),

@@ -7,7 +7,7 @@ format and metric.
 
 import hashlib
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -33,22 +33,19 @@ from treescore.core.registry import FORMATS, METRICS
 from treescore.core.text import actually
 from treescore.core.wording import MAX_NAME, did_you_mean
 from treescore.errors import Problem, ProblemList
-from treescore.sources.files import unpacked_name
+from treescore.sources.files import ARCHIVE, stems_of, targets_by_name, unpacked_name
 from treescore.sources.texts import format_of_name
 
 KEY_FIELD = "key"
 PART_OF = "part:"
 """How the names of fields begin that say the part of a file; its name follows."""
 LONGEST_KEY = 64
-MOST_SUFFIXES = 10
 MOST_MEANT = 20
 """Files for which the part that may be meant is looked up: it takes time."""
-_JOINTS = ("/", ".", "_", "-")
-"""What may stand between the name of a part and that of one of its texts, as in `en.source.conllu`."""
 
 
 class File(NamedTuple):
-    """A file of a form: its name without folders, as sent, and its text."""
+    """A file of a form: its name without folders, as sent, or its path in an archive that was sent; and its text."""
 
     name: str
     text: forms.Received
@@ -140,11 +137,11 @@ def assign(files: Iterable[File], targets: Sequence[str], chosen: Mapping[str, s
         Unprocessable: a text is not UTF-8.
     """
     listed = list(files)
-    names = {name: target for target in targets for name in _names_of(target)}
+    names = targets_by_name(targets)
     assigned = Assigned()
     unnamed = 0
     for file in listed:
-        found = (names[stem] for stem in _stems(file.name) if stem in names)
+        found = (names[stem] for stem in stems_of(file.name) if stem in names)
         target = next(found, targets[0] if len(targets) == len(listed) == 1 else "")
         said = chosen.get(PART_OF + file.name, "")
         if said in targets:
@@ -177,23 +174,9 @@ def _put(assigned: Assigned, target: str, file: File) -> None:
 
 
 def _unnamed(name: str, names: Mapping[str, str]) -> Problem:
-    meant = did_you_mean(next(_stems(name)), list(names)) if len(name) <= errors.LONGEST_SHOWN else ""
+    meant = did_you_mean(next(stems_of(name)), list(names)) if len(name) <= errors.LONGEST_SHOWN else ""
     detail = f"The file {shown(name)!r} has the name of no part. Choose its part, or name it after one.{meant}"
     return Problem(code="unknown-part", pointer="/outputs", detail=detail)
-
-
-def _names_of(target: str) -> Iterator[str]:
-    """Yield the names of files without suffix that stand for a part, or for one of its texts."""
-    for joint in _JOINTS if "/" in target else ("/",):
-        yield target.replace("/", joint)
-
-
-def _stems(name: str) -> Iterator[str]:
-    """Yield a file's name without the suffix of a compression, then without more and more of its other suffixes."""
-    stem = unpacked_name(name)
-    for _ in range(MOST_SUFFIXES):
-        yield stem
-        stem = stem.rpartition(".")[0]
 
 
 def _unpacked(fields: Mapping[str, str], parts: Iterable[forms.FormPart], config: Config, left: int) -> Upload:
@@ -203,22 +186,41 @@ def _unpacked(fields: Mapping[str, str], parts: Iterable[forms.FormPart], config
     for part in parts:
         if part.filename is None:
             continue
-        name, text = _without_folders(part.filename), part.text
-        if text is None:
-            coding = forms.FILE_CODINGS.get(forms.suffix_of(name))
+        name = _without_folders(part.filename)
+        if part.text is not None:
+            # of a field without a file browsers send an empty one
+            found = [File(name, part.text)] if part.filename or part.text.size else []
+        else:
             try:
-                data = part.data if coding is None else bodies.unpacked(part.data, coding, config, left)
-            except errors.BadRequest:
-                detail = f"The file {shown(name)!r} is not a whole {coding} file."
-                detail += f"{actually(part.data, str(coding))} Pack it again, or send it unpacked."
-                problems.add(Problem(code="damaged-archive", detail=detail))
+                found = _packed_files(name, part.data, config, left)
+            except errors.Unprocessable as error:
+                for problem in error.problems:
+                    problems.add(problem)
                 continue
-            text = forms.received(shown(name), data)
-        elif not (part.filename or text.size):
-            continue  # of a field without a file browsers send an empty one
-        left -= text.size
-        files.setdefault(part.name, []).append(File(name, text))
+        left -= sum(file.text.size for file in found)
+        files.setdefault(part.name, []).extend(found)
     return Upload(fields, files, problems)
+
+
+def _packed_files(name: str, data: bytes, config: Config, left: int) -> list[File]:
+    """Return the file that is packed, or the files of an archive, at most `left` bytes together.
+
+    Raises:
+        PayloadTooLarge: they have more.
+        Unprocessable: it is damaged, or holds what no archive of texts has.
+    """
+    suffix = forms.suffix_of(name)
+    if suffix == ARCHIVE:
+        inside = forms.unzipped(data, shown(name), "", left)
+        return [File(file.name, forms.received(shown(file.name), file.text)) for file in inside]
+    coding = forms.FILE_CODINGS[suffix]
+    try:
+        text = bodies.unpacked(data, coding, config, left)
+    except errors.BadRequest as error:
+        detail = f"The file {shown(name)!r} is not a whole {coding} file."
+        detail += f"{actually(data, coding)} Pack it again, or send it unpacked."
+        raise errors.invalid("damaged-archive", "", detail) from error
+    return [File(name, forms.received(shown(name), text))]
 
 
 def _without_folders(filename: str) -> str:
@@ -268,7 +270,7 @@ def send_outputs() -> Response:
     slug = _slug(caller, upload.fields.get("benchmark", ""))
     if not slug:
         raise errors.BadRequest("Choose a benchmark first.")
-    targets = _targets(figures.benchmark_document(caller, slug))
+    targets = targets_of(figures.benchmark_document(caller, slug))
     assigned = assign(upload.files.get(FILES, ()), targets, upload.fields)
     again = {"asked": assigned.asked[:MOST_ASKED], "targets": targets}
     try:
@@ -354,7 +356,7 @@ def _check(view: runs.Shown[Job]) -> dict[str, object]:
     return {"check": document, "version": view.etag}
 
 
-def _targets(document: Benchmark) -> list[str]:
+def targets_of(document: Benchmark) -> list[str]:
     """Return what files are assigned to: the parts, or the texts of each for a format of several."""
     fields = stored_spec(document).format.format.fields
     parts: Sequence[str] = list(document["parts"])

@@ -152,7 +152,8 @@ def forget(db: Connection, slug: str) -> None:
     """Delete the title of a deleted benchmark, and what it says of itself."""
     known = get(db, slug)
     if known is not None:
-        settings = json_text({name: value for name, value in known.settings.items() if name != "about"})
+        said = ("about", "notice")
+        settings = json_text({name: value for name, value in known.settings.items() if name not in said})
         db.execute(update(benchmarks).where(benchmarks.c.id == slug).values(title="", series=None, settings=settings))
 
 

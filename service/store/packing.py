@@ -64,6 +64,11 @@ def unpack(body: bytes) -> bytes:
     return zstandard.ZstdDecompressor().decompress(body)
 
 
+def beginning(text: PackedText, most: int) -> bytes:
+    """Return at most so many of a text's first bytes."""
+    return zstandard.ZstdDecompressor().stream_reader(text.body).read(most)
+
+
 def unpacked_size(body: bytes) -> int:
     """Return how many bytes `unpack` makes of a body."""
     return zstandard.frame_content_size(body)

@@ -22,13 +22,16 @@ from service.contract.service import Catalogue, Scorer, Suggestion, SuggestionRe
 from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
 from service.store import runs
 from service.store.database import DiskState, SchemaState, disk_of, schema_of
+from service.store.packing import PackedText, beginning
 from service.usecases import jobs, kinds
 from service.usecases.runs import Shown
 from service.usecases.views.asking import VIEWS
 from treescore.core import comparing, version, wording
 from treescore.core.params import schema_of as parameters_schema
 from treescore.core.registry import FORMATS, METRICS, TRANSFORMS
+from treescore.core.text import HEAD_BYTES
 from treescore.errors import InputError
+from treescore.evaluation import spec
 from treescore.evaluation.spec import entry_of, suggestions
 from treescore.problem_catalogue import Entry
 
@@ -71,6 +74,11 @@ def suggested(asked: SuggestionRequest) -> Shown[Suggestions]:
     except InputError as error:
         raise errors.unprocessable(error.at("/text")) from error
     return Shown({"suggestions": [cast("Suggestion", each.document()) for each in found]})
+
+
+def formats_of(text: PackedText) -> list[spec.Suggestion]:
+    """Return which formats a text may be in by its first lines, the likeliest first."""
+    return suggestions(beginning(text, HEAD_BYTES + 1))
 
 
 def problem_documents() -> list[dict[str, object]]:

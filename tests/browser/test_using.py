@@ -215,6 +215,36 @@ def test_outputs_are_checked_by_keyboard(visit: Visit) -> None:
     expect(page.get_by_text("can be scored", exact=False).first).to_be_visible()
 
 
+@pytest.mark.parametrize("browsing", [{}, {"java_script_enabled": False}], ids=["with-script", "without"])
+def test_a_benchmark_that_is_refused_says_so_beside_the_field(visit: Visit, browsing: dict[str, bool]) -> None:
+    page = visit("/admin/new", "organiser", **browsing).page
+    scripted = not browsing
+    page.get_by_label("Title").fill("Übung 2027, Phase 1")
+    expect(page.get_by_label("Id", exact=True)).to_have_value("ubung-2027-phase-1" if scripted else "")
+    text = {"name": "en.txt", "mimeType": "text/plain", "buffer": b"(S (NP (PRP She)) (VP (VBD saw)))\n" * 3}
+    page.get_by_label("Gold").set_input_files([text])
+    page.get_by_role("button", name="Create").click()
+    expect(page.locator("#fault-format")).to_contain_text("It may be bracketed")
+    expect(page.get_by_label("Id", exact=True)).to_have_value("ubung-2027-phase-1")
+    assert page.get_by_label("Gold").evaluate("field => field.files.length") == (1 if scripted else 0)
+    page.get_by_label("Format").select_option("bracketed")
+    page.get_by_label("Id", exact=True).fill("deps-scores")
+    page.get_by_label("Gold").set_input_files([text])
+    page.get_by_role("button", name="Create").click()
+    expect(page.locator("#fault-id")).to_contain_text("is taken")
+    expect(page.locator("#fault-format")).to_be_empty()
+
+
+def test_settings_that_are_refused_stay_typed_in_place(visit: Visit) -> None:
+    page = visit("/admin/deps-scores", "organiser").page
+    page.get_by_label("Margin").fill("-1")
+    page.get_by_label("Rules").fill("Typed just now.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#fault-leaderboard-margin")).to_contain_text("above 0")
+    expect(page.get_by_label("Rules")).to_have_value("Typed just now.")
+    expect(page.get_by_role("status").filter(has_text="Nothing was saved.")).to_be_visible()
+
+
 def test_signing_in_and_out_by_keyboard(visit: Visit, site: Site, origin: str) -> None:
     page = visit(f"{BOARD}?part=en_web").page
     tab_to(page, "Sign in")

@@ -56,13 +56,17 @@ CHANGES_GOOD = (
     {"publish_input": "words", "rounding": 1, "quota": {"scored_per_day": None}},
     {"rounding": None, "leaderboard": {"pick": "best"}, "publish_input": "text"},
     {"about": {"links": None, "rules": None}},
+    {"about": {"dates": [{"at": "2027-11-01T23:59:59-12:00", "what": "Test phase ends"}]}, "notice": "*Mended.*"},
+    {"about": {"dates": None}, "notice": None},
 )
 ABOUT = {"description": "# A\n\n\tb", "rules": "", "citation": None, "licence": "CC BY", "contact": "é"}
 LINK = {"label": "Call", "url": "https://example.org:443/call?a=%C3%A9#b"}
+DATE = {"at": "2027-11-01T12:00:00Z", "what": "Test phase ends"}
 LINKS = {"paper": LINK["url"], "code": None}
 ABOUT_BAD = (
     *each({}, description=(7,), rules=("x" * 20_001,), link=(LINK,)),
     *each({}, links=([LINK] * 21, {}, [{**LINK, "url": "http://example.org"}])),
+    *each({}, dates=([DATE] * 51, {}, [{**DATE, "at": "2027-11-01"}])),
 )
 TRACKS_BAD = (["en"], {"pud": []}, {"pud": ["en", "en"]}, {"pud": "en"}, {"pud": [1]})
 CHANGES_BAD = (
@@ -70,7 +74,7 @@ CHANGES_BAD = (
     *each({}, title=("", None), series=("-demo",), feedback=("all", None), feedback_after_closing=("all",)),
     *each({}, rounding=(0, 1.5), publish_input=("all", 1), opens_at=("tomorrow",), closes_at=(1,), quota=(None,)),
     *each({}, tracks=(None, *TRACKS_BAD, {f"t{number}": ["en"] for number in range(101)})),
-    *each({}, about=(None, *ABOUT_BAD), leaderboard=({"pick": "worst"},)),
+    *each({}, about=(None, *ABOUT_BAD), leaderboard=({"pick": "worst"},), notice=(7, "x" * 2_001)),
 )
 
 BODIES: dict[str, Bodies] = {
@@ -154,6 +158,14 @@ BODIES: dict[str, Bodies] = {
         ),
     ),
     "About": Bodies(good=({}, ABOUT, {"links": [LINK] * 20}, {"links": None, "contact": None}), bad=ABOUT_BAD),
+    "AboutDate": Bodies(
+        good=(DATE, {**DATE, "at": "2027-11-01T23:59:59-12:00"}, {**DATE, "what": "é"}),
+        bad=(
+            *lacking(DATE, "at"),
+            *lacking(DATE, "what"),
+            *each(DATE, at=("2027-11-01", 7), what=("", None), zone=("",)),
+        ),
+    ),
     "Link": Bodies(
         good=(LINK, {**LINK, "url": "https://example.org"}, {**LINK, "url": "https://a.b/" + "x" * 488}),
         bad=(*lacking(LINK, "url"), *each(LINK, label=("", None), url=BAD_ADDRESSES, title=("x",))),

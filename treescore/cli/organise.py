@@ -143,7 +143,7 @@ def make(client: Client, file: Path, gold: Sequence[tuple[str, str]], name: str 
 def settings(client: Client, benchmark: str, file: Path | None) -> Answer:
     """Print or change the settings of BENCHMARK.
 
-    FILE (TOML or JSON) has members as a request has them: about, tracks, closes_at, quota, feedback, leaderboard, ...
+    FILE (TOML or JSON) has members as a request has them: about, notice, closes_at, quota, feedback, leaderboard, ...
     """
     found = client.benchmark(benchmark)
     return _as_json(found.get() if file is None else found.change(_members(file)))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import orjson
@@ -18,6 +18,9 @@ from treescore.cli.exits import NO_SERVICE, OK, WRONG_INPUT, Stopped, epilog
 from treescore.cli.options import fail_below_option
 from treescore.cli.service import asking, ending, service_options, show, token_of
 from treescore.client import UNFINISHED, Client, ClientError, Document, Progress, problem_lines
+from treescore.core.registry import FORMATS
+from treescore.errors import InputError
+from treescore.sources.files import ARCHIVE, read_files, stems_of, targets_by_name
 
 BEST = "best"
 OPPONENTS = ("compare_with", "fail_if_worse_than", "not_worse_than")
@@ -26,7 +29,8 @@ RECEIVED = "received"
 """The final state where the feedback level shows no more."""
 EXIT = epilog(
     "treescore submit --benchmark demo en.conllu",
-    "treescore submit --benchmark demo en=en.conllu de=de.conllu --name v7",
+    "treescore submit --benchmark demo outputs/*.conllu --name v7",
+    "treescore submit --benchmark demo en=system.conllu de=other.conllu",
     "treescore submit --benchmark demo en.conllu --fail-below ud.las_f1=0.85",
     "treescore submit --benchmark demo en.conllu --not-worse-than best",
     status_0="scored, and every threshold kept",
@@ -57,8 +61,9 @@ EXIT = epilog(
 def submit(**given: Any) -> None:
     """Send outputs to a benchmark, wait, and print score, interval, rank and whether a difference is real.
 
-    The token is read from TREESCORE_TOKEN. A benchmark of one part takes one FILE, others take PART=FILE for each; a
-    format of several texts takes PART/source=FILE, PART/target=FILE, PART/alignment=FILE. The same files under the
+    The token is read from TREESCORE_TOKEN. A benchmark of one part takes one FILE. Of others a FILE that is named
+    after its part (en.conllu, or en.source.txt for a format of several texts) goes to it, and so do the files of a
+    folder or zip archive; of any other name it is given as PART=FILE, or PART/source=FILE. The same files under the
     same name are never submitted twice, however often the command runs.
     """
     with ending(as_json=given["as_json"]):
@@ -69,7 +74,7 @@ def _run(**given: Any) -> int:
     token = token_of("your team's")
     with asking(given["url"], token, given["timeout"], "treescore-submit") as client:
         benchmark = client.benchmark(given["slug"]).get()
-        files = _files_by_name(given["outputs"], benchmark)
+        files = _outputs_by_name(given["outputs"], benchmark)
         if given["validate_only"]:
             return _validate(client, given, files)
         if given["not_worse_than"] is not None:
@@ -82,30 +87,75 @@ def _run(**given: Any) -> int:
         return _report(outcome, files, as_json=given["as_json"])
 
 
-def _files_by_name(outputs: Sequence[str], benchmark: Mapping[str, Any]) -> dict[str, Path]:
-    """Return the files by their names in the form: a part, or `part/source`."""
-    parts = list(benchmark["parts"])
-    files: dict[str, Path] = {}
-    for argument in outputs:
+class Output(NamedTuple):
+    """A text that is sent: the path that messages name, and what is read: a file, or what was in an archive."""
+
+    path: str
+    text: Path | bytes
+
+
+Outputs = Mapping[str, Output]
+"""What is sent by its name in the form: a part, or `part/source`."""
+
+
+def _outputs_by_name(arguments: Sequence[str], benchmark: Mapping[str, Any]) -> dict[str, Output]:
+    """Return what is sent by its name in the form.
+
+    Raises:
+        Stopped: a file cannot be read, names no part, or has the part of another.
+    """
+    parts, chosen = list(benchmark["parts"]), benchmark["format"]
+    known = FORMATS.get(chosen if isinstance(chosen, str) else chosen["name"])
+    fields = () if known is None else known.fields
+    targets = [f"{part}/{field}" for part in parts for field in fields] if fields else parts
+    named, found = targets_by_name(targets), list[tuple[str, Output]]()
+    for argument in arguments:
         name, sign, path = argument.partition("=")
-        if not sign or name.partition("/")[0] not in parts:
-            if len(outputs) > 1 or len(parts) > 1 or (sign and not Path(argument).is_file()):
-                shown = ", ".join(parts[:20]) + (", ..." if len(parts) > 20 else "")
-                raise Stopped(WRONG_INPUT, f"{argument}: name its part, as PART=FILE. The benchmark has: {shown}.")
-            name, path = parts[0], argument
-        if name in files:
-            raise Stopped(WRONG_INPUT, f"{argument}: the part {name!r} is given twice.")
-        if not Path(path).is_file():
-            raise Stopped(WRONG_INPUT, f"No such file {path!r}.")
-        files[name] = Path(path)
-    return files
+        if sign and name.partition("/")[0] in parts:
+            if not Path(path).is_file():
+                raise Stopped(WRONG_INPUT, f"No such file {path!r}.")
+            found.append((name, Output(path, Path(path))))
+        else:
+            found += [(_target_of(inside, named), output) for inside, output in _read(argument)]
+    if len(found) == len(targets) == 1:
+        found = [(targets[0], found[0][1])]
+    sent: dict[str, Output] = {}
+    for target, output in found:
+        if not target:
+            shown = ", ".join(targets[:20]) + (", ..." if len(targets) > 20 else "")
+            detail = "it has the name of no part. Name its part, as PART=FILE, or the file after it."
+            raise Stopped(WRONG_INPUT, f"{output.path}: {detail} The benchmark has: {shown}.")
+        if target in sent:
+            raise Stopped(WRONG_INPUT, f"{output.path}: the part {target!r} is given twice.")
+        sent[target] = output
+    return sent
+
+
+def _target_of(name: str, named: Mapping[str, str]) -> str:
+    """Return what a file is named after; empty where it names none."""
+    return next((named[stem] for stem in stems_of(name) if stem in named), "")
+
+
+def _read(argument: str) -> list[tuple[str, Output]]:
+    """Return the file of this path, or those in the folder or archive, by their names.
+
+    Raises:
+        Stopped: there is none, or the archive cannot be read.
+    """
+    path = Path(argument)
+    if path.is_file() and path.suffix.lower() != ARCHIVE:
+        return [(path.name, Output(argument, path))]
+    try:
+        return [(file.name, Output(file.path, file.text)) for file in read_files(path, "").files]
+    except InputError as error:
+        raise Stopped(WRONG_INPUT, *(problem.detail for problem in error.problems)) from error
 
 
 def _meta(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in ("name", "notes", "run_of") if given[name]}
 
 
-def _key(given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> str:
+def _key(given: Mapping[str, Any], token: str, files: Outputs) -> str:
     """Return a key of benchmark, team, name and files, so that a repeated command submits nothing twice."""
     state = hashlib.sha256()
 
@@ -114,29 +164,36 @@ def _key(given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> str
             state.update(len(value).to_bytes(8, "big") + value)
 
     feed(given["slug"].encode(), hashlib.sha256(token.encode()).digest(), orjson.dumps(_meta(given)))
-    for name, path in sorted(files.items()):
-        feed(name.encode(), _digest_of(path))
+    for name, output in sorted(files.items()):
+        feed(name.encode(), _digest_of(output))
     return f"submit-{state.hexdigest()}"
 
 
-def _digest_of(path: Path) -> bytes:
+def _digest_of(output: Output) -> bytes:
+    if isinstance(output.text, bytes):
+        return hashlib.sha256(output.text).digest()
     try:
-        with path.open("rb") as file:
+        with output.text.open("rb") as file:
             return hashlib.file_digest(file, "sha256").digest()
     except OSError as error:
-        raise Stopped(WRONG_INPUT, f"{path}: {error.strerror}.") from error
+        raise Stopped(WRONG_INPUT, f"{output.path}: {error.strerror}.") from error
 
 
-def _validate(client: Client, given: Mapping[str, Any], files: Mapping[str, Path]) -> int:
+def _texts(files: Outputs) -> dict[str, Path | bytes]:
+    return {name: output.text for name, output in files.items()}
+
+
+def _validate(client: Client, given: Mapping[str, Any], files: Outputs) -> int:
     """Have the files checked; return status 0 where they would be scored."""
     with _progress() as bar:
         bar("sending", 0, None)
         at = {"benchmark": given["slug"]}
         query = {"validate_only": "true"}
-        answer = client.call("submit", at, query=query, json=_meta(given), texts=files, progress=partial(_show, bar))
+        watch = partial(_show, bar)
+        answer = client.call("submit", at, query=query, json=_meta(given), texts=_texts(files), progress=watch)
         job = Document.of(answer)
         if job["state"] in UNFINISHED:
-            job = client.job(job).wait(check=False, progress=partial(_show, bar))
+            job = client.job(job).wait(check=False, progress=watch)
     if job["state"] != "succeeded":
         raise _failed(job.get("failure"), files)
     results = job["results"]
@@ -175,14 +232,14 @@ def _opponents(given: Mapping[str, Any], best: Sequence[str], own: str) -> dict[
     return {option: other if value == BEST else value for option, value in wanted.items()}
 
 
-def _final_state(client: Client, given: Mapping[str, Any], token: str, files: Mapping[str, Path]) -> Document:
+def _final_state(client: Client, given: Mapping[str, Any], token: str, files: Outputs) -> Document:
     """Submit and wait; return the final state. A submission that the service failed to score is retried once."""
     key = {"Idempotency-Key": _key(given, token, files)}
     with _progress() as bar:
         bar("sending", 0, None)
         watch = partial(_show, bar)
         at = {"benchmark": given["slug"]}
-        answer = client.call("submit", at, headers=key, json=_meta(given), texts=files, progress=watch)
+        answer = client.call("submit", at, headers=key, json=_meta(given), texts=_texts(files), progress=watch)
         submission: Document = Document.of(answer)
         own = client.submission(submission)
         if submission["state"] in UNFINISHED:
@@ -197,20 +254,20 @@ def _final_state(client: Client, given: Mapping[str, Any], token: str, files: Ma
     return submission
 
 
-def _failed(failure: Mapping[str, Any] | None, files: Mapping[str, Path]) -> Stopped:
+def _failed(failure: Mapping[str, Any] | None, files: Outputs) -> Stopped:
     known = failure or {"kind": "service", "detail": "Scoring failed; the service gives no reason."}
     return Stopped(NO_SERVICE if known.get("kind") == "service" else WRONG_INPUT, *_failure_lines(known, "", files))
 
 
-def _failure_lines(failure: Mapping[str, Any], part: str, files: Mapping[str, Path]) -> list[str]:
-    named = {name: str(path) for name, path in files.items()}
+def _failure_lines(failure: Mapping[str, Any], part: str, files: Outputs) -> list[str]:
+    named = {name: output.path for name, output in files.items()}
     errors = [{"part": part, **error} if part else error for error in failure.get("errors") or ()]
     if not errors:
         return [str(failure.get("detail") or failure.get("title"))]
     return problem_lines(errors, named, failure.get("errors_total", len(errors)))
 
 
-def _report(outcome: verdicts.Outcome, files: Mapping[str, Path], *, as_json: bool) -> int:
+def _report(outcome: verdicts.Outcome, files: Outputs, *, as_json: bool) -> int:
     """Print the outcome; return the exit status."""
     problems = []
     for part, failure in outcome.failed_parts.items():

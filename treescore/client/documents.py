@@ -617,20 +617,28 @@ class Link(Document):
     url: str
 
 
+class AboutDate(Document):
+    """A date of the benchmark."""
+
+    at: str
+    what: str
+
+
 class About(Document):
     """What the benchmark says of itself, for all who may see it.
 
-    Texts are Markdown: paragraphs, headings, lists, emphasis, code and links; together with the links they have at most
-    20,000 bytes. Null for nothing.
+    Texts are Markdown: paragraphs, headings, lists, tables, emphasis, code and links; together with the links and dates
+    they have at most 20,000 bytes. Null for nothing.
     """
 
-    views: ClassVar[Mapping[str, type[Document]]] = {"links": Link}
+    views: ClassVar[Mapping[str, type[Document]]] = {"links": Link, "dates": AboutDate}
     description: str | None
     rules: str | None
     citation: str | None
     licence: str | None
     contact: str | None
     links: tuple[Link, ...] | None
+    dates: tuple[AboutDate, ...] | None
 
 
 class Benchmark(Document):
@@ -669,6 +677,7 @@ class Benchmark(Document):
     tracks: Document
     leaderboard: LeaderboardSettings
     about: About
+    notice: Document | None
     created_at: str
     updated_at: str
     failure: Failure | None

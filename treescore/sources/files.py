@@ -7,7 +7,7 @@ import gzip
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from io import BytesIO
 from itertools import pairwise
@@ -120,6 +120,33 @@ def is_folder(path: Path) -> bool:
 def unpacked_name(name: str) -> str:
     """Return a file's name without the suffix of a compression."""
     return PurePosixPath(name).stem if name.lower().endswith(PACKED) else name
+
+
+MOST_SUFFIXES = 10
+_JOINTS = ("/", ".", "_", "-")
+"""What may stand between the name of a part and that of one of its texts, as in `en.source.conllu`."""
+
+
+def targets_by_name(targets: Iterable[str]) -> dict[str, str]:
+    """Return parts, or texts of parts (`en/source`), by the names of files without suffix that stand for them."""
+    return {
+        target.replace("/", joint): target
+        for target in targets
+        for joint in (_JOINTS if "/" in target else _JOINTS[:1])
+    }
+
+
+def stems_of(name: str) -> Iterator[str]:
+    """Yield a file's name without the suffix of a compression, then without more and more of its other suffixes.
+
+    Of a file in a folder come first its names with the folder, then those without it.
+    """
+    folder, slash, own = unpacked_name(name).rpartition("/")
+    for before in dict.fromkeys((folder + slash, "")):
+        stem = own
+        for _ in range(MOST_SUFFIXES):
+            yield before + stem
+            stem = stem.rpartition(".")[0]
 
 
 def names_inside(path: Path) -> Iterator[str]:

@@ -51,6 +51,15 @@
     });
   }
 
+  // an id follows the title that it is made of, until it is changed itself
+  for (const id of document.querySelectorAll("[data-id-of]")) {
+    let own = id.value !== "";
+    id.addEventListener("input", () => { own = id.value !== ""; });
+    document.getElementById(id.dataset.idOf).addEventListener("input", (event) => {
+      if (!own) id.value = event.target.value.normalize("NFKD").replace(/[^\x00-\x7f]/g, "").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "").slice(0, 60).replace(/-$/, "");
+    });
+  }
+
   const off = () => { try { return localStorage.getItem(KEYS) === "off"; } catch { return false; } };
   const typing = (target) => target.closest("input, select, textarea, [contenteditable]");
   const follow = (name) => { const link = document.querySelector(`a[data-key="${name}"]`); if (link) link.click(); };

@@ -55,14 +55,14 @@ def create_benchmark(
         scoring = config.check_scoring(request.given())
     except ScoringError as error:
         raise unprocessable(error) from error
-    settings = complete_settings(request, scoring, request.parts)
+    now = context.now()
+    settings = complete_settings(request, scoring, request.parts, now)
     problems = ProblemList()
     if not 1 <= len(request.parts) <= MAX_PARTS:
         detail = f"A benchmark has 1 to {MAX_PARTS} parts; the request has {len(request.parts)}."
         problems.add(Problem(code="no-parts", pointer="/parts", detail=detail))
     named = parts_texts(problems, request.parts, scoring, context.config.max_run_bytes)
     refuse(problems)
-    now = context.now()
     slug = request.id
     series = None if request.series is MISSING else request.series
     revision_id = new_id("rev", now)
@@ -153,7 +153,7 @@ def patch_benchmark(
             benchmark,
             title=benchmark.title if changes.title is MISSING else changes.title,
             series=benchmark.series if changes.series is MISSING else changes.series,
-            settings=complete_settings(changes, shown.scoring, names, benchmark.settings),
+            settings=complete_settings(changes, shown.scoring, names, now, benchmark.settings),
             updated_at=now,
         )
         if changed.closes_at != benchmark.closes_at:

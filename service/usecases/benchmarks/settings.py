@@ -6,13 +6,14 @@ Organisers are warned of scoring that does not charge what an output lacks, and 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 
 from sqlalchemy import Connection
 
 from service.contract.benchmarks import BenchmarkChanges
 from service.errors import error_document, invalid, refuse
 from service.policy import figures
-from service.requests import MACRO, MAX_ABOUT, MISSING, POOLED, Request
+from service.requests import MACRO, MAX_ABOUT, MISSING, POOLED, Missing, Request
 from service.store import revisions
 from service.store.benchmarks import Benchmark
 from service.usecases.runs import moment
@@ -44,7 +45,8 @@ DEFAULTS: Mapping[str, params.Json] = {
         "split": None,
         "accept_one_sided": False,
     },
-    "about": {"description": None, "rules": None, "citation": None, "licence": None, "contact": None, "links": []},
+    "about": {**dict.fromkeys(("description", "rules", "citation", "licence", "contact")), "links": [], "dates": []},
+    "notice": None,
 }
 
 
@@ -52,6 +54,7 @@ def complete_settings(
     changes: BenchmarkChanges,
     scoring: Mapping[str, params.Json],
     parts: Collection[str],
+    now: datetime,
     before: Mapping[str, params.Json] = DEFAULTS,
 ) -> dict[str, params.Json]:
     """Return complete settings: what a request gives over what was there before.
@@ -62,6 +65,7 @@ def complete_settings(
         changes: the request.
         scoring: the scoring configuration of the revision that is shown; it says which scores can be listed.
         parts: of that revision; tracks that the request gives are made of them.
+        now: when a notice that the request changes is dated.
         before: complete settings.
 
     Raises:
@@ -81,9 +85,28 @@ def complete_settings(
     require_two_sides(scoring, settings["leaderboard"])
     _check_ladder(settings)
     _check_split_levels(settings)
-    settings["about"] = {**settings["about"], "links": settings["about"]["links"] or []}
+    about = settings["about"]
+    settings["about"] = {**about, "links": about["links"] or [], "dates": _in_order(about["dates"] or ())}
     _check_about(settings["about"])
+    settings["notice"] = _notice(changes.notice, before["notice"], now)
     return settings
+
+
+def _in_order(dates: Iterable[Mapping[str, params.Json]]) -> list[dict[str, params.Json]]:
+    """Return dates by time, in UTC."""
+    return sorted(({**each, "at": _in_utc(each["at"])} for each in dates), key=itemgetter("at"))
+
+
+def _in_utc(at: params.Json) -> params.Json:
+    """Return a time as answers have it; what is none is one already."""
+    return moment(at.astimezone(UTC)) if isinstance(at, datetime) else at
+
+
+def _notice(text: str | Missing | None, before: params.Json, now: datetime) -> params.Json:
+    """Return a notice with its date, which is that of the change; without words there is none."""
+    if text is MISSING or (before is not None and before["text"] == text):
+        return before
+    return {"text": text, "at": moment(now)} if text is not None and text.strip() else None
 
 
 def _addresses(scoring: Mapping[str, params.Json], listed: Sequence[str]) -> list[str]:
@@ -180,12 +203,13 @@ def _check_split_levels(settings: Mapping[str, params.Json]) -> None:
 
 
 def _check_about(about: Mapping[str, params.Json]) -> None:
-    texts = [text for name, text in about.items() if name != "links" and text is not None]
-    texts += [text for link in about["links"] for text in link.values()]
+    texts = [text for text in about.values() if isinstance(text, str)]
+    texts += [text for each in (*about["links"], *about["dates"]) for text in each.values()]
     size = sum(len(text.encode()) for text in texts)
     if size > MAX_ABOUT:
         detail = (
-            f"The texts and links have {size:,} bytes in all; {MAX_ABOUT:,} are allowed. Link to a page of your own."
+            f"The texts, links and dates have {size:,} bytes in all; {MAX_ABOUT:,} are allowed. Link to a page of your "
+            "own."
         )
         raise invalid("about-too-long", "/about", detail)
 
@@ -196,10 +220,8 @@ def _merged(before: Mapping[str, params.Json], changes: Request) -> dict[str, pa
         value = getattr(changes, name)
         if isinstance(value, Request):
             merged[name] = _merged(before[name], value)
-        elif isinstance(value, datetime):
-            merged[name] = moment(value.astimezone(UTC))
         elif value is not MISSING:
-            merged[name] = value
+            merged[name] = _in_utc(value)
     return merged
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.pages.figures import ScoreFigures, p_value, time, whole
+from service.pages.figures import ScoreFigures, deadline, p_value, time, whole
 from treescore.core.wording import Figures, p_figure
 
 SHARE = ScoreFigures(share=True)
@@ -100,3 +100,16 @@ def test_times_are_for_people_and_programs():
     assert str(time("2026-11-02T12:00:00.183Z")) == (
         '<time datetime="2026-11-02T12:00:00.183Z">2 November 2026 12:00 UTC</time>'
     )
+
+
+@pytest.mark.parametrize(
+    ("moment", "words"),
+    [
+        ("2027-11-02T11:59:59.000Z", "Monday 1 November 2027, 23:59 anywhere on earth (11:59 UTC the day after)"),
+        ("2028-01-01T11:59:00.000Z", "Friday 31 December 2027, 23:59 anywhere on earth (11:59 UTC the day after)"),
+        ("2027-11-02T12:00:00.000Z", "Tuesday 2 November 2027, 12:00 UTC"),
+    ],
+)
+def test_a_deadline_has_its_day_and_the_end_of_a_day_anywhere_on_earth_is_called_so(moment, words):
+    assert deadline(moment) == f'<time datetime="{moment}">{words}</time>'
+    assert deadline(None) == "–"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import html
+import io
+import zipfile
 from typing import Any
 
 import pytest
@@ -66,6 +68,31 @@ def test_files_belong_to_the_parts_that_they_are_named_after(stage: Stage) -> No
 def test_one_part_takes_a_file_of_any_name(stage: Stage) -> None:
     task = SharedTask(stage)
     assert post(signed_in(task), ("out (1).txt", TEXT)).status_code == 303
+
+
+def zipped(**files: bytes) -> bytes:
+    """An archive of files in a folder; `__` in a name stands for a dot."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(f"team/{name.replace('__', '.')}", text)
+    return made.getvalue()
+
+
+def test_a_zip_holds_the_files_of_parts(stage: Stage) -> None:
+    task = SharedTask(stage, parts=PARTS)
+    client = signed_in(task)
+    other = zipped(en_ewt__conllu=TEXT, README=b"ours")
+    answer = post(client, ("all.zip", other))
+    assert answer.status_code == 422
+    assert "The file 'README' has the name of no part" in words_of(answer)
+    assert 'name="part:README"' in answer.text
+    packed = zipped(en_ewt__conllu=TEXT, de__gsd__conllu=TEXT)
+    assert post(client, ("all.zip", packed)).status_code == 303
+    whole = task.organiser.get(f"/v1/submissions/{listed(task)[0]['id']}").json
+    assert sorted(whole["outputs"]) == ["de.gsd", "en_ewt"]
+    alone = SharedTask(stage)
+    assert post(signed_in(alone), ("all.zip", zipped(system__conllu=TEXT))).status_code == 303
 
 
 def test_files_of_no_part_are_asked_for(stage: Stage) -> None:
@@ -143,6 +170,9 @@ def test_a_double_click_submits_once_and_a_corrected_file_anew(stage: Stage) -> 
         ([("en_ewt.conllu.gz", TEXT)], 422, "is not a whole gzip file"),
         ([("en_ewt.conllu.gz", gzip.compress(TEXT)[:-9])], 422, "is not a whole gzip file"),
         ([("en_ewt.zst", TEXT)], 422, "is not a whole zstd file"),
+        ([("all.zip", TEXT)], 422, "is not a whole zip archive"),
+        ([("all.zip", zipped(en_ewt__conllu__gz=TEXT))], 422, "holds the archive"),
+        ([("all.zip", zipped(en_ewt=bytes(400_000)))], 413, "holds more than 300000 bytes"),
         ([("en_ewt.gz", gzip.compress(bytes(400_000)))], 413, "The unpacked files exceed 300000 bytes"),
         ([(f"{part}.gz", gzip.compress(bytes(200_000))) for part in PARTS], 413, "exceed 300000 bytes together"),
         ([("en_ewt", bytes(400_000))], 413, "exceeds 300000 bytes"),

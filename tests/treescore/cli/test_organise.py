@@ -126,12 +126,14 @@ def test_settings_come_from_a_file(organiser, tmp_path):
     assert changed["closes_at"].startswith("2099-11-01T23:59:59")
     file = tmp_path / "about.json"
     file.write_text(
-        '{"about": {"contact": "organisers@example.org"}, "leaderboard": {"margin": 0.5}}', encoding="utf-8"
+        '{"about": {"contact": "organisers@example.org"}, "notice": "Fixed.", "leaderboard": {"margin": 0.5}}',
+        encoding="utf-8",
     )
     wide = organiser.run("settings", organiser.slug, file)
     assert "warning: /leaderboard/margin: The margin 0.5 is 50 points of percent" in wide.stderr
     printed = json.loads(organiser.run("settings", organiser.slug).stdout)
     assert (printed["about"]["licence"], printed["about"]["contact"]) == ("CC BY 4.0", "organisers@example.org")
+    assert printed["notice"]["text"] == "Fixed."
 
 
 @pytest.mark.parametrize(

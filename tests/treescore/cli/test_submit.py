@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import re
+import shutil
 
 import pytest
 from click.testing import CliRunner
@@ -216,8 +217,25 @@ def test_several_parts_are_named_and_a_broken_one_is_status_2(served, files):
     broken = task.run(f"en={files / 'bad.conllu'}", f"de={german}", status=2)
     assert "attachment.las 0.5000" in broken.stdout
     assert broken.stderr.startswith(f"{files / 'bad.conllu'}:4:7: HEAD is 9")
-    assert "name its part" in task.run(files / "right.conllu", status=2).stderr
+    assert "has the name of no part" in task.run(files / "right.conllu", status=2).stderr
     assert "given twice" in task.run(f"en={german}", f"en={german}", status=2).stderr
+
+
+def test_files_folders_and_archives_go_to_the_parts_that_they_are_named_after(served, tmp_path):
+    task = Task(served, {"en": GOLD_CONLLU, "de.gsd": GOLD_CONLLU})
+    folder = tmp_path / "out"
+    folder.mkdir()
+    named = [folder / "en.pred.conllu", folder / "de.gsd.conllu"]
+    for file in named:
+        file.write_text(ONE_WRONG, encoding="utf-8")
+    packed = shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path, "out")
+    sent = {task.scored(*given) for given in (named, [folder], [packed])}
+    assert len(sent) == 1  # the same texts are one submission
+    named[0].write_text(BAD_HEAD, encoding="utf-8")
+    assert task.run(folder, status=2).stderr.startswith(f"{named[0]}:4:7: HEAD is 9")
+    (folder / "README").write_text("ours", encoding="utf-8")
+    assert f"{folder / 'README'}: it has the name of no part" in task.run(folder, status=2).stderr
+    assert "'en' is given twice" in task.run(named[0], packed, status=2).stderr
 
 
 @pytest.mark.parametrize(
@@ -273,8 +291,8 @@ def test_a_service_that_does_not_answer_is_status_4(files):
     assert "does not answer" in run(*arguments, str(files / "right.conllu"), token="ts_x", status=4).stderr  # noqa: S106
 
 
-BENCHMARK = {"id": "x", "parts": {"en": {}}, "metrics": ["attachment"], "main_score": "attachment.las",
-             "feedback": "scores"}  # fmt: skip
+BENCHMARK = {"id": "x", "format": "conllu", "parts": {"en": {}}, "metrics": ["attachment"],
+             "main_score": "attachment.las", "feedback": "scores"}  # fmt: skip
 SUBMISSION = {"id": "sub_1", "name": "n", "team": "t", "quota": None, "scores": None, "failure": None}
 
 
