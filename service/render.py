@@ -60,7 +60,7 @@ def _figures(document: Leaderboard) -> wording.Figures:
 
 
 HEADS = (
-    *("rank", "could be", "cluster", "team", "submission", "score", "covered", "parts", "95 % interval", "p to next"),
+    *("rank", "ranks", "cluster", "team", "submission", "score", "covered", "parts", "95 % interval", "p to next"),
 )
 
 
@@ -96,7 +96,7 @@ def board_rows(document: Leaderboard) -> list[Row]:
         low, high = crosstable.bounds(row["ci95"])
         cells = {
             "rank": "-" if row["rank"] is None else str(row["rank"]),
-            "could be": crosstable.rank_range(row["rank_interval"]),
+            "ranks": crosstable.rank_range(row["rank_interval"]),
             "cluster": "" if row["cluster"] is None else str(row["cluster"]),
             "team": team_words(row),
             "submission": _system_name(row),
@@ -279,17 +279,19 @@ def team_words(row: Rowlike) -> str:
 
 PICTURE_COLUMNS = (
     DotColumn("#", right=True, soft=True),
-    DotColumn("Could be", soft=True),
+    DotColumn("Ranks", soft=True),
     DotColumn("Team"),
     DotColumn("Submission", soft=True, most=200),
     DotColumn("Score", right=True, bold=True),
     DotColumn("95 % interval", right=True, soft=True),
-    DotColumn("p, next", right=True, soft=True),
+    DotColumn("p to next", right=True, soft=True),
     DotColumn("Sentences", right=True, warns=True),
     DotColumn("Parts", right=True, warns=True),
 )
 _DOTS_AFTER = 5
 _AXIS = 260
+_MIDDLE, _FAR = 8, 1.5
+"""Rows from which on a middle half is looked at; how far outliers are from it (Tukey's fences)."""
 _LISTED = 40
 """Rows that the description names; all are drawn."""
 _UNRANKED = "Without a score"
@@ -301,7 +303,7 @@ def board_picture(document: Leaderboard) -> bytes:
     scale = board_scale(document, figures)
     table = DotTable(
         title=wording.one_line(document["title"]), above=[_subtitle(document)], columns=PICTURE_COLUMNS,
-        lines=list(_lines(document, figures)), scale=scale, dots_after=_DOTS_AFTER, below=_below(document),
+        lines=list(_lines(document, figures)), scale=scale, dots_after=_DOTS_AFTER, below=_below(document, scale),
     )  # fmt: skip
     return dot_table(drawing.Drawing("board", board_headline(document), _described(document, figures)), table).encode()
 
@@ -309,14 +311,30 @@ def board_picture(document: Leaderboard) -> bytes:
 def board_scale(document: Leaderboard, figures: wording.Figures, size: float = _AXIS) -> Scale:
     """Return the axis of a board: it spans the tested rows with their intervals, all rows where none was tested.
 
+    Rows that are far worse than the middle half, by more than _FAR times its width, are left out.
+
     Args:
         document: the board.
         figures: the unit of the axis.
         size: of the axis in pixels.
     """
     rows = [row for row in document["rows"] if row["tested"]] or document["rows"]
+    sign = 1 if document["higher_is_better"] else -1
+    scores = sorted(sign * row["score"] for row in rows if row["score"] is not None)
+    if len(scores) >= _MIDDLE:
+        low, high = scores[len(scores) // 4], scores[-1 - len(scores) // 4]
+        rows = [row for row in rows if row["score"] is None or sign * row["score"] >= low - _FAR * (high - low)]
     shown = [each for row in rows for each in (row["score"], *crosstable.bounds(row["ci95"]))]
     return scale_of(in_units(figures.factor, shown), size)
+
+
+ARROW = "An arrow points to a score beyond the axis."
+
+
+def beyond_axis(document: Leaderboard, scale: Scale, figures: wording.Figures) -> bool:
+    """Return whether a row has a score beyond the axis, which is drawn as an arrow."""
+    marks = [row_mark(row, figures).value for row in document["rows"]]
+    return any(value is not None and scale.side(value) for value in marks)
 
 
 def row_mark(row: leaderboards.LeaderboardRow, figures: wording.Figures) -> Mark:
@@ -375,14 +393,14 @@ def _subtitle(document: Leaderboard) -> str:
     return words.replace(f"{score} (", f"{score} (percent, ", 1)
 
 
-def _below(document: Leaderboard) -> list[str]:
+def _below(document: Leaderboard, scale: Scale) -> list[str]:
     """Return what the marks mean, then the notes of the board."""
     whiskers = any(row["ci95"] is not None for row in document["rows"])
     legend = ["Dot: score." + (" Whisker: 95 % interval." if whiskers else "")]
     if any(row["role"] == "baseline" for row in document["rows"]):
         legend.append("Diamond, slanted: baseline.")
-    if any(row["tested"] is False for row in document["rows"]):
-        legend.append("The axis spans the tested rows; an arrow points to what lies beyond.")
+    if beyond_axis(document, scale, _figures(document)):
+        legend.append(ARROW)
     return [" ".join(legend), *board_notes(document)]
 
 
@@ -442,7 +460,7 @@ def _board_table(document: Leaderboard, form: str) -> Table:
     paper = form == LATEX
     kept = [head for head in shown_columns(rows) if not paper or head != "cluster"]
     dash = "--" if paper else "-"
-    cells = [[row.cells[head].replace("-", dash if head == "could be" else "-") for head in kept] for row in rows]
+    cells = [[row.cells[head].replace("-", dash if head == "ranks" else "-") for head in kept] for row in rows]
     claims = claims_of(document) if paper else []
     return Table(
         board_headline(document),

@@ -24,12 +24,14 @@ from service.usecases.boards.viewing import MOST_ROWS, leaderboard, matrix
 from treescore.core.wording import Figures, counted, one_line
 from treescore.render.crosstable import bounds
 from treescore.render.dot_table import Scale, axis_svg, interval_bar_svg
-from treescore.render.drawing import BY_GAP, BY_SCORE, ShadeBy, ranks_words, shade_of
+from treescore.render.drawing import BY_GAP, BY_SCORE, MISSING, TITLE_SIZE, ShadeBy, ranks_words, shade_of, shortened
 from treescore.render.heat_maps import by_part, key_of
 from treescore.render.table import LATEX, Column, Table
 
 blueprint = answers.pages("board", "/b/<benchmark>")
 SORT = "sort"
+_PICTURE, _HOST_ROOM = 200, 480
+"""Pixels of the pictures of rows, and of the words that say whose task it is."""
 
 
 class Row(NamedTuple):
@@ -38,7 +40,6 @@ class Row(NamedTuple):
     Attributes:
         document: of the leaderboard.
         name: of the team.
-        span: ranks that the tests leave open; empty where it is the rank alone.
         begins_cluster: whether a line is drawn above.
         bar: its score on the axis of the column.
         heading: why this row and those below it are not tested; empty where that was said or they are.
@@ -46,7 +47,6 @@ class Row(NamedTuple):
 
     document: boards.LeaderboardRow
     name: str
-    span: str
     begins_cluster: bool
     bar: Markup
     heading: str = ""
@@ -116,7 +116,7 @@ def _table(shown: Mapping[str, Any], form: str) -> Table:
     lines = [[column.cell(row) for column in columns] for row in shown["rows"]]
     heads = [Column(column.head, numeric=bool(column.kind)) for column in columns]
     rules = {at for at, row in enumerate(shown["rows"]) if row.begins_cluster and not shown["sort"]}
-    caption = shown["caption" if form == LATEX else "caption_sorted"]
+    caption = " ".join([shown["caption" if form == LATEX else "caption_sorted"], *shown["explained"][:1]])
     return Table(caption, heads, lines, rules=rules, claim=shown["claims"])
 
 
@@ -125,6 +125,9 @@ def _columns(
 ) -> list[BoardColumn]:
     """Return the columns of a board; what compares neighbours by rank stands only where rows do."""
     parts, pending, figures = len(board["parts"]), board["significance"]["pending"], ranking.figures
+
+    def ranks(row: Row) -> str:
+        return ranks_words(row.document["rank_interval"]) or (MISSING if row.document["rank"] else "")
 
     def p_next(row: Row) -> str:
         p = row.document["p_next"]
@@ -142,15 +145,14 @@ def _columns(
 
     interval = BoardColumn("95 % interval", lambda row: figures.interval(*bounds(row.document["ci95"])), "num iv")
     p_title = "Corrected p of the difference to the next team"
-    tested = [interval, *([] if sort else [BoardColumn("p, next", p_next, "num p", title=p_title)])]
+    beside = [interval, *([] if sort else [BoardColumn("p to next", p_next, "num p", title=p_title)])]
+    tested = board["feedback"] != "rounded"
     return [
         BoardColumn("#", lambda row: str(row.document["rank"] or "")),
-        BoardColumn(
-            "could be", lambda row: row.span, "span", shown="Could be", title="Ranks that the tests leave open"
-        ),
+        *([BoardColumn("ranks", ranks, "span", shown="Ranks", title="Ranks that the tests leave open")] * tested),
         BoardColumn("team", lambda row: row.whole_name, "", shown="Team", sort="team"),
         figure(ranking)._replace(kind="num main", title=ranking.doc),
-        *(tested if board["feedback"] != "rounded" else ()),
+        *(beside if tested else ()),
         *map(figure, scores),
         *([BoardColumn("parts", scored, shown="Parts", sort="parts")] if parts > 1 else ()),
     ]
@@ -171,7 +173,7 @@ def _board_values(
     ranking = names(board["score"])
     columns = names.columns(board["score"], board["scores"])
     figures = ranking.figures.figures
-    scale = render.board_scale(board, figures)
+    scale = render.board_scale(board, figures, _PICTURE)
     query = dict(asked if asked is not None else request.args.items())
     shown = heading(document, board)
     return {
@@ -189,6 +191,7 @@ def _board_values(
         "sort_link": partial(_sort_link, query, sort),
         "caption": _board_caption(board, ranking, len(document["parts"]), by_rank=not sort),
         "caption_sorted": _board_caption(board, ranking, len(document["parts"]), by_rank=False),
+        "explained": _explained(board, scale, figures),
         "parts": part_choices(document),
         "picks": requests.PICKS if visitors.visitor().caller.organiser else (),
         "exports": _exports(f"/v1/benchmarks/{benchmark}/leaderboard", f"/b/{benchmark}/export", query, query),
@@ -219,18 +222,19 @@ def heading(document: Benchmark, board: boards.Leaderboard | boards.Matrix) -> d
     rows = {row["team"] or row["submission"] for row in board["rows"] if row["role"] != "baseline"}
     counts = [counted(len(rows), "team")] if rows else []
     summary = ", ".join([*counts, counted(len(document["parts"]), "part"), state])
-    return {"benchmark": document, "state": state, "summary": f"{summary[:1].upper()}{summary[1:]}."}
+    contact = (document["about"].get("contact") or "").strip().partition("\n")[0]
+    host = shortened(contact, _HOST_ROOM, TITLE_SIZE).rstrip(".")
+    return {"benchmark": document, "state": state, "host": host, "summary": f"{summary[:1].upper()}{summary[1:]}."}
 
 
 def _board_rows(board: boards.Leaderboard, figures: Figures, scale: Scale) -> list[Row]:
     rows, said = [], ""
     for document, begins in zip(board["rows"], render.cluster_starts(board), strict=True):
-        span = ranks_words(document.get("rank_interval"))
         bar = drawn(interval_bar_svg(scale, render.row_mark(document, figures)))
         untested = document.get("tested") is False and not board["significance"]["pending"]
         words = f"Not tested: {document['reason'] or ''}" if untested else ""
         heading, said = ("" if words == said else words), words
-        rows.append(Row(document, row_name(document), span, begins, bar, heading))
+        rows.append(Row(document, row_name(document), begins, bar, heading))
     return rows
 
 
@@ -268,23 +272,35 @@ def _sort_link(query: Mapping[str, str], sort: str, column: BoardColumn) -> str:
 
 
 def _board_caption(board: boards.Leaderboard, ranking: NamedScore, parts: int, *, by_rank: bool) -> str:
-    """Say what is measured, and how it was tested; of the lines between rows only where these stand by rank."""
-    part = board["part"]
+    """Say in a sentence what is measured and what the tests say; of lines between rows only in the order of rank."""
+    part, label = board["part"], ranking.label
     if part == "macro":
-        measured = f"Mean {ranking.label} of {counted(parts, 'part')}."
+        measured = f"Mean {label} of {counted(parts, 'part')}"
     elif part == "pooled":
-        measured = f"{ranking.label} over all sentences of {counted(parts, 'part')} together."
+        measured = f"{label} over all sentences of {counted(parts, 'part')} together"
     else:
-        measured = f"{ranking.label}." if part is None else f"{ranking.label} of the part {part}."
+        measured = label if part is None else f"{label} of the part {part}"
     significance = board["significance"]
+    if significance["pairs"]:
+        lines = "a line is drawn where every team above is significantly better than every team below"
+        return f"{measured}; {lines if by_rank else 'ranks are those that the tests leave open'}."
     if significance["pending"]:
         rows = min(board["total_rows"], significance["first_rows"])
-        return f"{measured} The differences are being tested: {counted(rows * (rows - 1) // 2, 'pair')}."
-    if significance["test"] is None or not significance["pairs"]:
-        return f"{measured} {significance['reason'] or ''}".strip()
-    if not by_rank:
-        return f"{measured} Ranks that the tests leave open: {render.tested_words(significance)}."
-    return f"{measured} {render.line_words(significance)}"
+        return f"{measured}; the differences are being tested: {counted(rows * (rows - 1) // 2, 'pair')}."
+    return f"{measured}. {significance['reason'] or ''}".strip()
+
+
+def _explained(board: boards.Leaderboard, scale: Scale, figures: Figures) -> list[str]:
+    """Return how a board was tested and what its marks mean, in sentences."""
+    significance = board["significance"]
+    if not significance["pairs"]:
+        return []
+    said = [
+        f"Tested: {counted(significance['pairs'], 'pair')} over {render.tested_words(significance)}.",
+        "Ranks are those that the tests leave open; all of them hold together.",
+        "A dot is a score, its whisker the interval over the same units, a diamond a baseline.",
+    ]
+    return [*said, *([render.ARROW] if render.beyond_axis(board, scale, figures) else [])]
 
 
 def part_choices(document: Benchmark) -> list[tuple[str, str]]:

@@ -561,5 +561,5 @@ def interval_words(low: float | None, high: float | None, figures: Figures, *, s
 
 
 def ranks_words(ranks: Sequence[int] | None) -> str:
-    """Return which ranks the tests leave open; empty where they leave one."""
-    return "" if not ranks or ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
+    """Return the ranks that the tests leave open: `3`, `1–2`; empty where they are not known."""
+    return "" if not ranks else "–".join(map(str, dict.fromkeys(ranks)))
