@@ -212,9 +212,11 @@ def board_notes(document: Leaderboard) -> list[str]:
     """Return the notes below the board."""
     lines = []
     significance = document["significance"]
-    if significance["pending"]:
+    if significance["as_of"] is not None:
+        lines.append(f"Tests as of {significance['as_of']}; rows that are newer are not tested yet.")
+    elif significance["pending"]:
         lines.append("The significance of this board is being computed. Request the board again in a moment.")
-    elif significance["test"] is not None and significance["pairs"]:
+    if significance["test"] is not None and significance["pairs"]:
         lines.append(line_words(significance))
         if any(row["tested"] is False for row in document["rows"]):
             lines.append(f"Tested: the first {wording.counted(significance['first_rows'], 'row')} and the baselines.")

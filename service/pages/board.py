@@ -20,6 +20,7 @@ from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
 from service.pages.figures import TOGETHER, NamedScore, ScoreNames, benchmark_document, p_value, state_now, state_of
 from service.usecases import access, runs
+from service.usecases.boards.compare import NEWER
 from service.usecases.boards.viewing import MOST_ROWS, leaderboard, matrix
 from treescore.core.wording import Figures, counted, one_line
 from treescore.render.crosstable import bounds
@@ -42,6 +43,7 @@ class Row(NamedTuple):
         name: of the team.
         begins_cluster: whether a line is drawn above.
         bar: its score on the axis of the column.
+        newer: whether the tests that are shown were made before it stood there.
         heading: why this row and those below it are not tested; empty where that was said or they are.
     """
 
@@ -49,6 +51,7 @@ class Row(NamedTuple):
     name: str
     begins_cluster: bool
     bar: Markup
+    newer: bool
     heading: str = ""
 
     @property
@@ -176,6 +179,7 @@ def _board_values(
     scale = render.board_scale(board, figures, _PICTURE)
     query = dict(asked if asked is not None else request.args.items())
     shown = heading(document, board)
+    rows = _sorted(_board_rows(board, figures, scale), sort)
     return {
         **shown,
         "board": board,
@@ -183,7 +187,8 @@ def _board_values(
         "columns": _columns(board, ranking, columns, sort),
         "names": [names(address) for address in board["scores"]],
         "axis": drawn(axis_svg(scale)),
-        "rows": _sorted(_board_rows(board, figures, scale), sort),
+        "rows": rows,
+        "newer": sum(row.newer for row in rows),
         "claims": render.claims_of(board),
         "sort": sort,
         "sorted_by": sort or f"{'-' if board['higher_is_better'] else ''}{ranking.address}",
@@ -229,12 +234,14 @@ def heading(document: Benchmark, board: boards.Leaderboard | boards.Matrix) -> d
 
 def _board_rows(board: boards.Leaderboard, figures: Figures, scale: Scale) -> list[Row]:
     rows, said = [], ""
+    shown = board["significance"]["as_of"] or not board["significance"]["pending"]
     for document, begins in zip(board["rows"], render.cluster_starts(board), strict=True):
         bar = drawn(interval_bar_svg(scale, render.row_mark(document, figures)))
-        untested = document.get("tested") is False and not board["significance"]["pending"]
+        newer = document.get("reason") == NEWER
+        untested = document["tested"] is False and not newer and bool(shown)
         words = f"Not tested: {document['reason'] or ''}" if untested else ""
-        heading, said = ("" if words == said else words), words
-        rows.append(Row(document, row_name(document), begins, bar, heading))
+        heading, said = ("" if words == said or newer else words), said if newer else words
+        rows.append(Row(document, row_name(document), begins, bar, newer, heading))
     return rows
 
 

@@ -51,8 +51,9 @@ def row(rank: int | None, score: float | None, cluster: int | None = None, **mor
 def board(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
     """A board with these rows."""
     significance = {
-        "pending": False, "test": "permutation", "alternative": "two-sided", "unit": "block", "unit_count": 1200,
-        "notes": NOTES, "correction": "holm", "alpha": 0.05, "pairs": 3, "first_rows": 50, "reason": None,
+        "pending": False, "as_of": None, "test": "permutation", "alternative": "two-sided", "unit": "block",
+        "unit_count": 1200, "notes": NOTES, "correction": "holm", "alpha": 0.05, "pairs": 3,
+        "first_rows": 50, "reason": None,
     }  # fmt: skip
     return {
         "benchmark": "demo",
