@@ -111,12 +111,15 @@ def board_rows(document: Leaderboard) -> list[Row]:
 
 
 def cluster_starts(document: Leaderboard) -> list[bool]:
-    """Return whether a line is drawn above each row: where the cluster changes from one ranked row to the next."""
+    """Return whether a line is drawn above each row: where the cluster changes from one ranked row to the next.
+
+    None is drawn beside a ranked row that was not tested: nothing is known of the sides that it would stand on.
+    """
     found, last = [], None
     for row in document["rows"]:
         cluster = last if row["cluster"] is None else row["cluster"]
         found.append(last is not None and cluster != last)
-        last = cluster
+        last = None if row["rank"] is not None and row["tested"] is False else cluster
     return found
 
 

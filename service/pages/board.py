@@ -6,6 +6,7 @@ The matrix has parts down and teams across.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from string import ascii_uppercase
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -233,7 +234,7 @@ def heading(document: Benchmark, board: boards.Leaderboard | boards.Matrix) -> d
 
 
 def _board_rows(board: boards.Leaderboard, figures: Figures, scale: Scale) -> list[Row]:
-    rows, said = [], ""
+    rows, said, names = [], "", row_names(board)
     shown = board["significance"]["as_of"] or not board["significance"]["pending"]
     for document, begins in zip(board["rows"], render.cluster_starts(board), strict=True):
         bar = drawn(interval_bar_svg(scale, render.row_mark(document, figures)))
@@ -241,15 +242,29 @@ def _board_rows(board: boards.Leaderboard, figures: Figures, scale: Scale) -> li
         untested = document["tested"] is False and not newer and bool(shown)
         words = f"Not tested: {document['reason'] or ''}" if untested else ""
         heading, said = ("" if words == said or newer else words), said if newer else words
-        rows.append(Row(document, row_name(document), begins, bar, newer, heading))
+        rows.append(Row(document, names[document["submission"]], begins, bar, newer, heading))
     return rows
 
 
-def row_name(document: boards.LeaderboardRow | boards.MatrixRow) -> str:
-    """Return what a row is called: its team, else its submission where that is a baseline's."""
-    if document["role"] == "baseline":
-        return str(document["name"] or "baseline")
-    return str(document["team_name"] or document["team"] or "anonymous")
+def row_names(sheet: boards.Leaderboard | boards.Matrix) -> dict[str, str]:
+    """Return what rows are called, by submission: teams, baselines by their submissions.
+
+    Teams whose names are hidden have letters by the ids of their submissions, so that all pages name them alike.
+    """
+    hidden = sorted(row["submission"] for row in sheet["rows"] if sheet["anonymous"] and row["team"] is None)
+    letters = {each: f"Team {_letters(at)}" for at, each in enumerate(hidden)}
+
+    def name(row: boards.LeaderboardRow | boards.MatrixRow) -> str:
+        if row["role"] == "baseline":
+            return str(row["name"] or "baseline")
+        return str(row["team_name"] or row["team"] or letters.get(row["submission"], "anonymous"))
+
+    return {row["submission"]: name(row) for row in sheet["rows"]}
+
+
+def _letters(at: int) -> str:
+    """Return `A` to `Z`, then `AA` and so on."""
+    return ("" if at < len(ascii_uppercase) else _letters(at // 26 - 1)) + ascii_uppercase[at % 26]
 
 
 def _sorted(rows: Sequence[Row], sort: str) -> list[Row]:
@@ -289,7 +304,8 @@ def _board_caption(board: boards.Leaderboard, ranking: NamedScore, parts: int, *
         measured = label if part is None else f"{label} of the part {part}"
     significance = board["significance"]
     if significance["pairs"]:
-        lines = "a line is drawn where every team above is significantly better than every team below"
+        team = "team" if significance["as_of"] is None else "tested team"
+        lines = f"a line is drawn where every {team} above is significantly better than every {team} below"
         return f"{measured}; {lines if by_rank else 'ranks are those that the tests leave open'}."
     if significance["pending"]:
         rows = min(board["total_rows"], significance["first_rows"])
@@ -425,7 +441,8 @@ def _matrix_values(
     cells = partial(_cells, score=score, by=SHADES[shade], higher=higher, shown=shown)
     board = default_board(benchmark)
     query = dict(request.args.items())
-    teams = [row_name(row) for row in document["rows"][shown]]
+    called = row_names(document)
+    teams = [called[row["submission"]] for row in document["rows"][shown]]
     overall = [row["score"] for row in document["rows"]]
     whole = {name: value for name, value in query.items() if name != CURSOR}
     total, parts = document["total_rows"], counted(len(document["parts"]), "part")

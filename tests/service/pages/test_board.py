@@ -13,16 +13,21 @@ import pytest
 
 from service.pages import answers
 from service.pages.answers import table_bytes
+from service.pages.board import _letters
 from service.pages.figures import ScoreFigures, ScoreNames
 from service.pages.visitors import SESSION_COOKIE
+from service.render import cluster_starts
 from service.store import comparisons
 from service.usecases.runs import Shown
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, Stage
+from tests.fixtures.contexts import work_of
 from tests.fixtures.form_pages import words_of
+from tests.fixtures.requests import GOLD_CONLLU
 from tests.fixtures.site import MISSING_PART, PRINCIPALS, Site
 from tests.service.pages.reading import Page
 from treescore.render.table import Column, Table
+from workers.entry import do
 
 BOARD = "/b/deps-scores"
 API = "/v1/benchmarks/deps-scores/leaderboard"
@@ -282,3 +287,67 @@ def test_a_great_board_stays_small(site: Site, monkeypatch: pytest.MonkeyPatch) 
     assert len(body_rows(answer.text)) == TEAMS
     assert f"Mean LAS of {PARTS} parts" in answer.text
     assert len(gzip.compress(answer.data)) < MOST_BYTES
+
+
+def test_while_tests_run_the_last_ones_stay_and_newer_rows_are_marked(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="scores")
+    task.two()
+    text = GOLD_CONLLU.replace("2\tobj", "1\tnmod")
+    late = task.team("paris")
+    with stage.asleep():
+        submission = task.submit(late, text).rpartition("/")[2]
+        do(stage.context, submission)
+    page = stage.client(None).get(f"/b/{task.slug}").text
+    assert "1 row is newer (*). New tests are under way." in page
+    rows = body_rows(page)
+    marked = {row[2].partition(" ")[0]: (row[0], row[1]) for row in rows}
+    assert marked["paris"][0].endswith("*")
+    assert marked["paris"][1] == "–"
+    assert {name: "*" in rank or span == "–" for name, (rank, span) in marked.items()} == {
+        "lyon": False, "oslo": False, "paris": True,
+    }  # fmt: skip
+    work_of(stage.context)()
+    page = stage.client(None).get(f"/b/{task.slug}").text
+    assert "newer" not in page
+    assert all(row[1] not in ("", "–") for row in body_rows(page))
+
+
+def test_no_line_is_drawn_beside_a_row_that_was_not_tested() -> None:
+    def row(rank: int | None, cluster: int | None) -> dict[str, Any]:
+        return {"rank": rank, "cluster": cluster, "tested": cluster is not None}
+
+    rows = [row(1, 1), row(2, None), row(3, 2), row(4, 3), row(None, None), row(5, 4)]
+    assert cluster_starts({"rows": rows}) == [False, False, False, True, False, True]  # type: ignore[typeddict-item]
+
+
+def test_teams_without_names_have_the_same_letters_on_every_page(site: Site) -> None:
+    called: dict[str, set[str]] = {}
+    for address, query in (("", ""), ("", "?score=attachment.uas"), ("/matrix", ""), ("/compare", "")):
+        page = site.client().get(f"/b/unnamed{address}{query}").text
+        called[address + query] = set(re.findall(r"<bdi>(Team [A-Z])</bdi>", page))
+        assert "anonymous" not in page.partition("<main")[2].partition("</main>")[0]
+    assert set(map(frozenset, called.values())) == {frozenset({"Team A", "Team B", "Team C"})}
+    board = body_rows(site.client().get("/b/unnamed").text)
+    matrix = next(row for row in Page(site.client().get("/b/unnamed/matrix").text).rows if row[0] == "Part")
+    assert [row[2] for row in board] == matrix[1:]
+    assert "Team" not in "".join(row[2] for row in body_rows(site.client(ADMIN).get("/b/unnamed").text))
+
+
+def test_letters_go_on_after_the_last_one() -> None:
+    assert [_letters(at) for at in (0, 25, 26, 51, 52, 701, 702)] == ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]
+
+
+@pytest.mark.parametrize("principal", PRINCIPALS)
+def test_the_list_shows_of_each_open_task_what_its_board_shows(site: Site, principal: str) -> None:
+    client = site.client(site.token(principal, "deps-scores"))
+    tasks = client.get("/").text.partition('<ul class="tasks">')[2].split("<li>")[1:]
+    by_name = {re.findall(r'href="/b/([^"]+)"', task)[0]: task for task in tasks}
+    for slug in ("deps-none", "deps-status", "deps-rounded", "deps-scores", "empty", "unnamed"):
+        board: Any = client.get(f"/v1/benchmarks/{slug}/leaderboard").json
+        task = by_name[slug]
+        scored = [row for row in board["rows"] if row["score"] is not None]
+        assert ('class="strip"' in task) == bool(scored), slug
+        assert task.count('class="pt"') == len(scored)
+        assert task.count('class="ci"') == sum(row["ci95"] is not None for row in scored)
+        assert ("No output has a score yet" in task) == (slug == "empty")
+        assert ("First: " in task) == bool(scored)
