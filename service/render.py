@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache, partial, reduce
 from itertools import groupby
-from typing import Any, Protocol
+from string import ascii_uppercase
+from typing import Any, Protocol, TypeVar, cast
 
 import orjson
 
@@ -240,6 +241,9 @@ def _lacking_notes(document: Leaderboard) -> list[str]:
     return [*found[:_LISTED], *more]
 
 
+Sheet = TypeVar("Sheet", bound=Mapping[str, Any])
+
+
 class Rowlike(Protocol):
     """A row of a board or a matrix."""
 
@@ -273,6 +277,24 @@ def _missing_note(document: Leaderboard | leaderboards.Matrix, name_of: Callable
         if words:
             said.append(f"{name_of(row)} has {words}{f' (without {names})' if names else ''}")
     return [f"Parts without a scored output: {'; '.join(said)}."] if said else []
+
+
+def lettered(document: Sheet) -> Sheet:
+    """Return a board or a matrix without names with `Team A`, `Team B` for those of its teams.
+
+    Letters go by the ids of submissions: they are the same on boards by all scores and in their matrices.
+    """
+    if not document["anonymous"]:
+        return document
+    hidden = sorted(row["submission"] for row in document["rows"] if row["team"] is None and row["role"] != "baseline")
+    names = {each: f"Team {letters(at)}" for at, each in enumerate(hidden)}
+    rows = [{**row, "team_name": names.get(row["submission"], row["team_name"])} for row in document["rows"]]
+    return cast("Sheet", {**document, "rows": rows})
+
+
+def letters(at: int) -> str:
+    """Return `A` to `Z`, then `AA` and so on."""
+    return ("" if at < len(ascii_uppercase) else letters(at // 26 - 1)) + ascii_uppercase[at % 26]
 
 
 def team_words(row: Rowlike) -> str:
@@ -502,11 +524,11 @@ def _rendered(
     if form == "json":
         content = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
     elif form == "svg":
-        content = picture(document)
+        content = picture(lettered(document))
     elif form in (CSV, TSV):
         content = separated(flat(document), form)
     else:
-        content = TABLE_FORMS[form](table(document, form)).encode()
+        content = TABLE_FORMS[form](table(lettered(document), form)).encode()
     return forms.Rendered(content, media_type)
 
 
@@ -554,7 +576,7 @@ def _matrix_table(document: leaderboards.Matrix, _form: str) -> Table:
 def _matrix_system(row: leaderboards.MatrixRow) -> str:
     """Name a system in one line: its team, or where that is not shown its submission."""
     named = ": ".join(filter(None, (team_words(row), wording.one_line(row["name"] or ""))))
-    return named if row["team"] or row["role"] == "baseline" else row["submission"]
+    return named if row["team_name"] or row["role"] == "baseline" else row["submission"]
 
 
 render_matrix = partial(_rendered, _flat_matrix_rows, _matrix_table, _matrix_picture)

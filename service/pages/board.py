@@ -6,7 +6,6 @@ The matrix has parts down and teams across.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from string import ascii_uppercase
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -171,7 +170,7 @@ def _board_values(
     benchmark: str, view: runs.Shown[boards.Leaderboard], sort: str, asked: Mapping[str, str] | None = None
 ) -> dict[str, object]:
     """Return what the templates of the board show."""
-    board = view.document
+    board = render.lettered(view.document)
     document = benchmark_document(visitors.visitor().caller, benchmark)
     names = ScoreNames(document, board["rounding"], rounded=not render.exact(board))
     ranking = names(board["score"])
@@ -234,7 +233,7 @@ def heading(document: Benchmark, board: boards.Leaderboard | boards.Matrix) -> d
 
 
 def _board_rows(board: boards.Leaderboard, figures: Figures, scale: Scale) -> list[Row]:
-    rows, said, names = [], "", row_names(board)
+    rows, said = [], ""
     shown = board["significance"]["as_of"] or not board["significance"]["pending"]
     for document, begins in zip(board["rows"], render.cluster_starts(board), strict=True):
         bar = drawn(interval_bar_svg(scale, render.row_mark(document, figures)))
@@ -242,29 +241,15 @@ def _board_rows(board: boards.Leaderboard, figures: Figures, scale: Scale) -> li
         untested = document["tested"] is False and not newer and bool(shown)
         words = f"Not tested: {document['reason'] or ''}" if untested else ""
         heading, said = ("" if words == said or newer else words), said if newer else words
-        rows.append(Row(document, names[document["submission"]], begins, bar, newer, heading))
+        rows.append(Row(document, row_name(document), begins, bar, newer, heading))
     return rows
 
 
-def row_names(sheet: boards.Leaderboard | boards.Matrix) -> dict[str, str]:
-    """Return what rows are called, by submission: teams, baselines by their submissions.
-
-    Teams whose names are hidden have letters by the ids of their submissions, so that all pages name them alike.
-    """
-    hidden = sorted(row["submission"] for row in sheet["rows"] if sheet["anonymous"] and row["team"] is None)
-    letters = {each: f"Team {_letters(at)}" for at, each in enumerate(hidden)}
-
-    def name(row: boards.LeaderboardRow | boards.MatrixRow) -> str:
-        if row["role"] == "baseline":
-            return str(row["name"] or "baseline")
-        return str(row["team_name"] or row["team"] or letters.get(row["submission"], "anonymous"))
-
-    return {row["submission"]: name(row) for row in sheet["rows"]}
-
-
-def _letters(at: int) -> str:
-    """Return `A` to `Z`, then `AA` and so on."""
-    return ("" if at < len(ascii_uppercase) else _letters(at // 26 - 1)) + ascii_uppercase[at % 26]
+def row_name(document: boards.LeaderboardRow | boards.MatrixRow) -> str:
+    """Return what a row is called: its team, else its submission where that is a baseline's."""
+    if document["role"] == "baseline":
+        return str(document["name"] or "baseline")
+    return str(document["team_name"] or document["team"] or "anonymous")
 
 
 def _sorted(rows: Sequence[Row], sort: str) -> list[Row]:
@@ -433,7 +418,7 @@ def _matrix_values(
         start: teams before the first that is shown.
         shown: of the view's rows.
     """
-    document = view.document
+    document = render.lettered(view.document)
     about = benchmark_document(visitors.visitor().caller, benchmark)
     names = ScoreNames(about, document["rounding"])
     score = names(document["score"])
@@ -441,8 +426,7 @@ def _matrix_values(
     cells = partial(_cells, score=score, by=SHADES[shade], higher=higher, shown=shown)
     board = default_board(benchmark)
     query = dict(request.args.items())
-    called = row_names(document)
-    teams = [called[row["submission"]] for row in document["rows"][shown]]
+    teams = [row_name(row) for row in document["rows"][shown]]
     overall = [row["score"] for row in document["rows"]]
     whole = {name: value for name, value in query.items() if name != CURSOR}
     total, parts = document["total_rows"], counted(len(document["parts"]), "part")

@@ -9,13 +9,14 @@ from urllib.parse import quote, urlencode
 from flask import Response, request
 from markupsafe import Markup
 
+from service import render
 from service.api import calls
 from service.contract.comparisons import ComparisonQuery, StoredComparison
 from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import BadRequest, NotFound
 from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
-from service.pages.board import heading, part_choices, row_names
+from service.pages.board import heading, part_choices, row_name
 from service.pages.figures import NamedScore, ScoreNames, benchmark_document, whole
 from service.policy.gate import LEVELS, Level, require
 from service.usecases.boards.viewing import leaderboard
@@ -150,7 +151,7 @@ def _compared_sides(board: Leaderboard, answer: StoredComparison, own: Mapping[s
     """
     names = shown_names(answer["labels"], short=True)
     if board["anonymous"]:
-        names |= row_names(board)
+        names |= {row["submission"]: row_name(row) for row in render.lettered(board)["rows"]}
     ranked = [system["name"] for system in answer["systems"]]
     teams = {str(label["team"]): each for each, label in answer["labels"].items() if label["team"] is not None}
 

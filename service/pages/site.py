@@ -18,7 +18,7 @@ from service.contract.common import PageQuery
 from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import ServiceError, Unauthorized
 from service.pages import admin, answers, board, compare, docs, figures, job, sentences, submission, submit, visitors
-from service.pages.board import row_names, shown_board
+from service.pages.board import row_name, shown_board
 from service.pages.markdown import strangers_html
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.boards.viewing import leaderboard
@@ -66,7 +66,7 @@ def _leading(caller: Caller, document: Benchmark) -> Mapping[str, object]:
         view = leaderboard(calls.context(), caller, document["id"], LeaderboardQuery())
     except ServiceError:
         return NO_LEADER
-    return _LEADING.get_or_make(view.etag, lambda: _leading_of(document, view.document))
+    return _LEADING.get_or_make(view.etag, lambda: _leading_of(document, render.lettered(view.document)))
 
 
 def _leading_of(document: Benchmark, board: Leaderboard) -> Mapping[str, object]:
@@ -78,7 +78,7 @@ def _leading_of(document: Benchmark, board: Leaderboard) -> Mapping[str, object]
     if first is None:
         return {**NO_LEADER, "teams": teams}
     score = figures.ScoreNames(document, board["rounding"], rounded=not render.exact(board))(board["score"])
-    written, name = score.figures.figures, row_names(board)[first["submission"]]
+    written, name = score.figures.figures, row_name(first)
     others = [row for row in board["rows"] if row["score"] is not None and row is not first]
     marks = [render.row_mark(row, written) for row in (first, *others[: STRIP_ROWS - 1])]
     return {

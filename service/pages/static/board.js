@@ -132,7 +132,7 @@
   });
   // what its news changed is said to those who do not see it
   const standing = () => new Map([...document.querySelectorAll("#board tbody tr:not(.note)")].map((row) =>
-    [row.querySelector("th").title, [row.cells[0].textContent, row.querySelector(".main")?.textContent]]));
+    [row.querySelector("th").title, [row.cells[0].firstChild?.textContent ?? "", row.querySelector(".main")?.textContent]]));
   const changes = (before, after) => [...after].flatMap(([name, [rank, score]]) => {
     const [old_rank, old_score] = before.get(name) ?? [];
     if (old_rank === undefined) return [`new: ${name}, rank ${rank}, ${score}`];

@@ -13,10 +13,9 @@ import pytest
 
 from service.pages import answers
 from service.pages.answers import table_bytes
-from service.pages.board import _letters
 from service.pages.figures import ScoreFigures, ScoreNames
 from service.pages.visitors import SESSION_COOKIE
-from service.render import cluster_starts
+from service.render import cluster_starts, letters
 from service.store import comparisons
 from service.usecases.runs import Shown
 from tests.contract.shared_task import SharedTask
@@ -330,11 +329,15 @@ def test_teams_without_names_have_the_same_letters_on_every_page(site: Site) -> 
     board = body_rows(site.client().get("/b/unnamed").text)
     matrix = next(row for row in Page(site.client().get("/b/unnamed/matrix").text).rows if row[0] == "Part")
     assert [row[2] for row in board] == matrix[1:]
+    for form in ("markdown", "svg"):
+        for sheet in ("leaderboard", "matrix"):
+            written = site.client().get(f"/v1/benchmarks/unnamed/{sheet}?format={form}").text
+            assert all(f"Team {letter}" in written for letter in "ABC"), (sheet, form)
     assert "Team" not in "".join(row[2] for row in body_rows(site.client(ADMIN).get("/b/unnamed").text))
 
 
 def test_letters_go_on_after_the_last_one() -> None:
-    assert [_letters(at) for at in (0, 25, 26, 51, 52, 701, 702)] == ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]
+    assert [letters(at) for at in (0, 25, 26, 51, 52, 701, 702)] == ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]
 
 
 @pytest.mark.parametrize("principal", PRINCIPALS)
