@@ -16,7 +16,7 @@ from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import BadRequest, NotFound
 from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
-from service.pages.board import heading, part_choices, row_name
+from service.pages.board import heading, heading_now, part_choices, row_name
 from service.pages.figures import NamedScore, ScoreNames, benchmark_document, whole
 from service.policy.gate import LEVELS, Level, require
 from service.usecases.boards.viewing import leaderboard
@@ -88,7 +88,7 @@ def export_table(benchmark: str) -> Response:
 
 def _compared_views(
     benchmark: str, query: LeaderboardQuery, own: Mapping[str, str]
-) -> tuple[tuple[str, str | None], Callable[[], dict[str, Any]]]:
+) -> tuple[object, Callable[[], dict[str, Any]]]:
     """Return the validators of the board and of its comparison, and what makes of them what the page shows."""
     caller = visitors.visitor().caller
     board_view = leaderboard(calls.context(), caller, benchmark, query)
@@ -101,7 +101,8 @@ def _compared_views(
             answered = view_comparison(calls.context(), caller, name)
         except NotFound:  # fewer than two rows were compared
             answered = None
-    version = (board_view.etag, None if answered is None else answered.etag)
+    heads = heading_now(benchmark, board_view)
+    version = (board_view.etag, None if answered is None else answered.etag, heads)
     return version, partial(_compare_values, benchmark, board, answered, own)
 
 

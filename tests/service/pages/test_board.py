@@ -6,6 +6,7 @@ import csv
 import gzip
 import html
 import re
+from itertools import count
 from typing import Any
 
 import orjson
@@ -189,6 +190,23 @@ def test_a_closed_board_ends_asking(stage: Stage) -> None:
     assert final.status_code == answers.FINAL
     assert "hx-get" not in final.text
     assert "closed" in everyone.get(f"/b/{task.slug}").text
+
+
+def test_a_page_says_whose_task_it_is_and_when_it_closes(stage: Stage) -> None:
+    task = SharedTask(stage)
+    contact = "The [committee](https://example.org/c), <b>Lyon</b>.\n\nWrite to us."
+    changes = {"about": {"contact": contact}, "closes_at": "2099-01-01T00:00:00Z"}
+    for tab in ("", "/matrix", "/compare"):  # kept under validators that do not count what is changed
+        assert "Organisers" not in stage.client(None).get(f"/b/{task.slug}{tab}").text
+    stage.context.now.looks = count(60_000)  # a minute later
+    assert task.organiser.patch(task.address, json=changes, headers={"If-Match": "*"}).status_code == 200
+    for tab in ("", "/matrix", "/compare", "/revisions", "/about"):
+        page = stage.client(None).get(f"/b/{task.slug}{tab}").text
+        said = " ".join(re.sub("<[^>]*>", "", page.partition('<p class="sub">')[2].partition("</p>")[0]).split())
+        assert said.endswith("Closes 1 January 2099 00:00 UTC. Organisers: The committee, &lt;b&gt;Lyon&lt;/b&gt;."), (
+            tab,
+            said,
+        )
 
 
 @pytest.mark.slow
