@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache, partial, reduce
 from itertools import groupby
-from typing import Any, Protocol
+from string import ascii_uppercase
+from typing import Any, Protocol, TypeVar, cast
 
 import orjson
 
@@ -60,7 +61,7 @@ def _figures(document: Leaderboard) -> wording.Figures:
 
 
 HEADS = (
-    *("rank", "could be", "cluster", "team", "submission", "score", "covered", "parts", "95 % interval", "p to next"),
+    *("rank", "ranks", "cluster", "team", "submission", "score", "covered", "parts", "95 % interval", "p to next"),
 )
 
 
@@ -96,7 +97,7 @@ def board_rows(document: Leaderboard) -> list[Row]:
         low, high = crosstable.bounds(row["ci95"])
         cells = {
             "rank": "-" if row["rank"] is None else str(row["rank"]),
-            "could be": crosstable.rank_range(row["rank_interval"]),
+            "ranks": crosstable.rank_range(row["rank_interval"]),
             "cluster": "" if row["cluster"] is None else str(row["cluster"]),
             "team": team_words(row),
             "submission": _system_name(row),
@@ -111,12 +112,15 @@ def board_rows(document: Leaderboard) -> list[Row]:
 
 
 def cluster_starts(document: Leaderboard) -> list[bool]:
-    """Return whether a line is drawn above each row: where the cluster changes from one ranked row to the next."""
+    """Return whether a line is drawn above each row: where the cluster changes from one ranked row to the next.
+
+    None is drawn beside a ranked row that was not tested: nothing is known of the sides that it would stand on.
+    """
     found, last = [], None
     for row in document["rows"]:
         cluster = last if row["cluster"] is None else row["cluster"]
         found.append(last is not None and cluster != last)
-        last = cluster
+        last = None if row["rank"] is not None and row["tested"] is False else cluster
     return found
 
 
@@ -212,9 +216,11 @@ def board_notes(document: Leaderboard) -> list[str]:
     """Return the notes below the board."""
     lines = []
     significance = document["significance"]
-    if significance["pending"]:
+    if significance["as_of"] is not None:
+        lines.append(f"Tests as of {significance['as_of']}; rows that are newer are not tested yet.")
+    elif significance["pending"]:
         lines.append("The significance of this board is being computed. Request the board again in a moment.")
-    elif significance["test"] is not None and significance["pairs"]:
+    if significance["test"] is not None and significance["pairs"]:
         lines.append(line_words(significance))
         if any(row["tested"] is False for row in document["rows"]):
             lines.append(f"Tested: the first {wording.counted(significance['first_rows'], 'row')} and the baselines.")
@@ -233,6 +239,9 @@ def _lacking_notes(document: Leaderboard) -> list[str]:
     found = [f"{_label(row)}: {wording.one_line(reason)}" for row, reason in reasons if "`errors: zero`" in reason]
     more = [f"{len(found) - _LISTED} more rows lack sentences."] if len(found) > _LISTED else []
     return [*found[:_LISTED], *more]
+
+
+Sheet = TypeVar("Sheet", bound=Mapping[str, Any])
 
 
 class Rowlike(Protocol):
@@ -270,6 +279,24 @@ def _missing_note(document: Leaderboard | leaderboards.Matrix, name_of: Callable
     return [f"Parts without a scored output: {'; '.join(said)}."] if said else []
 
 
+def lettered(document: Sheet) -> Sheet:
+    """Return a board or a matrix without names with `Team A`, `Team B` for those of its teams.
+
+    Letters go by the ids of submissions: they are the same on boards by all scores and in their matrices.
+    """
+    if not document["anonymous"]:
+        return document
+    hidden = sorted(row["submission"] for row in document["rows"] if row["team"] is None and row["role"] != "baseline")
+    names = {each: f"Team {letters(at)}" for at, each in enumerate(hidden)}
+    rows = [{**row, "team_name": names.get(row["submission"], row["team_name"])} for row in document["rows"]]
+    return cast("Sheet", {**document, "rows": rows})
+
+
+def letters(at: int) -> str:
+    """Return `A` to `Z`, then `AA` and so on."""
+    return ("" if at < len(ascii_uppercase) else letters(at // 26 - 1)) + ascii_uppercase[at % 26]
+
+
 def team_words(row: Rowlike) -> str:
     """Name the team of a row for people."""
     if row["role"] == "baseline":
@@ -279,17 +306,19 @@ def team_words(row: Rowlike) -> str:
 
 PICTURE_COLUMNS = (
     DotColumn("#", right=True, soft=True),
-    DotColumn("Could be", soft=True),
+    DotColumn("Ranks", soft=True),
     DotColumn("Team"),
     DotColumn("Submission", soft=True, most=200),
     DotColumn("Score", right=True, bold=True),
     DotColumn("95 % interval", right=True, soft=True),
-    DotColumn("p, next", right=True, soft=True),
+    DotColumn("p to next", right=True, soft=True),
     DotColumn("Sentences", right=True, warns=True),
     DotColumn("Parts", right=True, warns=True),
 )
 _DOTS_AFTER = 5
 _AXIS = 260
+_MIDDLE, _FAR = 8, 1.5
+"""Rows from which on a middle half is looked at; how far outliers are from it (Tukey's fences)."""
 _LISTED = 40
 """Rows that the description names; all are drawn."""
 _UNRANKED = "Without a score"
@@ -301,7 +330,7 @@ def board_picture(document: Leaderboard) -> bytes:
     scale = board_scale(document, figures)
     table = DotTable(
         title=wording.one_line(document["title"]), above=[_subtitle(document)], columns=PICTURE_COLUMNS,
-        lines=list(_lines(document, figures)), scale=scale, dots_after=_DOTS_AFTER, below=_below(document),
+        lines=list(_lines(document, figures)), scale=scale, dots_after=_DOTS_AFTER, below=_below(document, scale),
     )  # fmt: skip
     return dot_table(drawing.Drawing("board", board_headline(document), _described(document, figures)), table).encode()
 
@@ -309,14 +338,30 @@ def board_picture(document: Leaderboard) -> bytes:
 def board_scale(document: Leaderboard, figures: wording.Figures, size: float = _AXIS) -> Scale:
     """Return the axis of a board: it spans the tested rows with their intervals, all rows where none was tested.
 
+    Rows that are far worse than the middle half, by more than _FAR times its width, are left out.
+
     Args:
         document: the board.
         figures: the unit of the axis.
         size: of the axis in pixels.
     """
     rows = [row for row in document["rows"] if row["tested"]] or document["rows"]
+    sign = 1 if document["higher_is_better"] else -1
+    scores = sorted(sign * row["score"] for row in rows if row["score"] is not None)
+    if len(scores) >= _MIDDLE:
+        low, high = scores[len(scores) // 4], scores[-1 - len(scores) // 4]
+        rows = [row for row in rows if row["score"] is None or sign * row["score"] >= low - _FAR * (high - low)]
     shown = [each for row in rows for each in (row["score"], *crosstable.bounds(row["ci95"]))]
     return scale_of(in_units(figures.factor, shown), size)
+
+
+ARROW = "An arrow points to a score beyond the axis."
+
+
+def beyond_axis(document: Leaderboard, scale: Scale, figures: wording.Figures) -> bool:
+    """Return whether a row has a score beyond the axis, which is drawn as an arrow."""
+    marks = [row_mark(row, figures).value for row in document["rows"]]
+    return any(value is not None and scale.side(value) for value in marks)
 
 
 def row_mark(row: leaderboards.LeaderboardRow, figures: wording.Figures) -> Mark:
@@ -375,14 +420,14 @@ def _subtitle(document: Leaderboard) -> str:
     return words.replace(f"{score} (", f"{score} (percent, ", 1)
 
 
-def _below(document: Leaderboard) -> list[str]:
+def _below(document: Leaderboard, scale: Scale) -> list[str]:
     """Return what the marks mean, then the notes of the board."""
     whiskers = any(row["ci95"] is not None for row in document["rows"])
     legend = ["Dot: score." + (" Whisker: 95 % interval." if whiskers else "")]
     if any(row["role"] == "baseline" for row in document["rows"]):
         legend.append("Diamond, slanted: baseline.")
-    if any(row["tested"] is False for row in document["rows"]):
-        legend.append("The axis spans the tested rows; an arrow points to what lies beyond.")
+    if beyond_axis(document, scale, _figures(document)):
+        legend.append(ARROW)
     return [" ".join(legend), *board_notes(document)]
 
 
@@ -442,7 +487,7 @@ def _board_table(document: Leaderboard, form: str) -> Table:
     paper = form == LATEX
     kept = [head for head in shown_columns(rows) if not paper or head != "cluster"]
     dash = "--" if paper else "-"
-    cells = [[row.cells[head].replace("-", dash if head == "could be" else "-") for head in kept] for row in rows]
+    cells = [[row.cells[head].replace("-", dash if head == "ranks" else "-") for head in kept] for row in rows]
     claims = claims_of(document) if paper else []
     return Table(
         board_headline(document),
@@ -479,11 +524,11 @@ def _rendered(
     if form == "json":
         content = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
     elif form == "svg":
-        content = picture(document)
+        content = picture(lettered(document))
     elif form in (CSV, TSV):
         content = separated(flat(document), form)
     else:
-        content = TABLE_FORMS[form](table(document, form)).encode()
+        content = TABLE_FORMS[form](table(lettered(document), form)).encode()
     return forms.Rendered(content, media_type)
 
 
@@ -531,7 +576,7 @@ def _matrix_table(document: leaderboards.Matrix, _form: str) -> Table:
 def _matrix_system(row: leaderboards.MatrixRow) -> str:
     """Name a system in one line: its team, or where that is not shown its submission."""
     named = ": ".join(filter(None, (team_words(row), wording.one_line(row["name"] or ""))))
-    return named if row["team"] or row["role"] == "baseline" else row["submission"]
+    return named if row["team_name"] or row["role"] == "baseline" else row["submission"]
 
 
 render_matrix = partial(_rendered, _flat_matrix_rows, _matrix_table, _matrix_picture)

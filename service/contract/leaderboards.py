@@ -126,7 +126,8 @@ class LeaderboardRow(TypedDict):
         ci95: Over the units of the tests, as in the comparison.
         detectable: To the next row with a rank; null where either was not tested.
         considered: How many submissions the team has had scored, from which the row is picked: withdrawn and
-            deleted ones count. 1 for baselines; null below the feedback level `scores`.
+            deleted ones count. 1 for baselines; null below the feedback level `scores`. While tests are
+            pending, as many as the tests that are shown allow for.
         tested: Null below the feedback level `scores`.
         reason: Why the row is not tested.
     """
@@ -160,7 +161,9 @@ class BoardSignificance(TypedDict):
     """How the differences between rows were tested, or why they were not.
 
     Attributes:
-        pending: Whether a worker still computes the tests.
+        pending: Whether a worker still computes the tests of these rows.
+        as_of: While they are pending, when the newest row was scored of which the last tests are, which are shown until
+            then; rows that are newer are not `tested`. Null where there are none, and once all are tested.
         test: `permutation`, `t` or `mixed`; null where nothing is tested yet.
         unit: What counts as one: `block` (a document) where gold marks documents, else `sentence`. Null where
             nothing is tested yet.
@@ -174,6 +177,7 @@ class BoardSignificance(TypedDict):
     """
 
     pending: bool
+    as_of: common.Moment | None
     test: str | None
     alternative: NotRequired[str | None]
     unit: str | None

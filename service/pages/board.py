@@ -18,27 +18,22 @@ from service.contract import leaderboards as boards
 from service.contract.benchmarks import Benchmark
 from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
-from service.pages.figures import (
-    TOGETHER,
-    NamedScore,
-    ScoreNames,
-    benchmark_document,
-    notice_now,
-    p_value,
-    state_now,
-    state_of,
-)
+from service.pages.figures import TOGETHER, NamedScore, ScoreNames, benchmark_document, heading_now, p_value, state_of
+from service.pages.markdown import strangers_html
 from service.usecases import access, runs
+from service.usecases.boards.compare import NEWER
 from service.usecases.boards.viewing import MOST_ROWS, leaderboard, matrix
 from treescore.core.wording import Figures, counted, one_line
 from treescore.render.crosstable import bounds
 from treescore.render.dot_table import Scale, axis_svg, interval_bar_svg
-from treescore.render.drawing import BY_GAP, BY_SCORE, ShadeBy, ranks_words, shade_of
+from treescore.render.drawing import BY_GAP, BY_SCORE, MISSING, TITLE_SIZE, ShadeBy, ranks_words, shade_of, shortened
 from treescore.render.heat_maps import by_part, key_of
 from treescore.render.table import LATEX, Column, Table
 
 blueprint = answers.pages("board", "/b/<benchmark>")
 SORT = "sort"
+_PICTURE, _HOST_ROOM = 200, 480
+"""Pixels of the pictures of rows, and of the words that say whose task it is."""
 
 
 class Row(NamedTuple):
@@ -47,17 +42,17 @@ class Row(NamedTuple):
     Attributes:
         document: of the leaderboard.
         name: of the team.
-        span: ranks that the tests leave open; empty where it is the rank alone.
         begins_cluster: whether a line is drawn above.
         bar: its score on the axis of the column.
+        newer: whether the tests that are shown were made before it stood there.
         heading: why this row and those below it are not tested; empty where that was said or they are.
     """
 
     document: boards.LeaderboardRow
     name: str
-    span: str
     begins_cluster: bool
     bar: Markup
+    newer: bool
     heading: str = ""
 
     @property
@@ -92,7 +87,7 @@ class BoardColumn(NamedTuple):
 def show_board(benchmark: str) -> Response:
     """Show the board."""
     view, sort = _view(benchmark)
-    version = (view.etag, sort, state_now(benchmark, view), notice_now(benchmark, view))
+    version = (view.etag, sort, heading_now(benchmark, view))
     return answers.known_page("board.html", version, partial(_board_values, benchmark, view, sort))
 
 
@@ -101,7 +96,7 @@ def show_board_live(benchmark: str) -> Response:
     """Show the table again, if it differs from the version that the page has."""
     own = {name: value for name, value in request.args.items() if name != "version"}
     view, sort = _view(benchmark)
-    closed = state_now(benchmark, view) == "closed"
+    closed = heading_now(benchmark, view)[0] == "closed"
     return answers.known_fragment(
         "board_table.html", view.etag, final=view.final and closed,
         values=partial(_board_values, benchmark, view, sort, asked=own),
@@ -125,7 +120,7 @@ def _table(shown: Mapping[str, Any], form: str) -> Table:
     lines = [[column.cell(row) for column in columns] for row in shown["rows"]]
     heads = [Column(column.head, numeric=bool(column.kind)) for column in columns]
     rules = {at for at, row in enumerate(shown["rows"]) if row.begins_cluster and not shown["sort"]}
-    caption = shown["caption" if form == LATEX else "caption_sorted"]
+    caption = " ".join([shown["caption" if form == LATEX else "caption_sorted"], *shown["explained"][:1]])
     return Table(caption, heads, lines, rules=rules, claim=shown["claims"])
 
 
@@ -134,6 +129,9 @@ def _columns(
 ) -> list[BoardColumn]:
     """Return the columns of a board; what compares neighbours by rank stands only where rows do."""
     parts, pending, figures = len(board["parts"]), board["significance"]["pending"], ranking.figures
+
+    def ranks(row: Row) -> str:
+        return ranks_words(row.document["rank_interval"]) or (MISSING if row.document["rank"] else "")
 
     def p_next(row: Row) -> str:
         p = row.document["p_next"]
@@ -151,15 +149,14 @@ def _columns(
 
     interval = BoardColumn("95 % interval", lambda row: figures.interval(*bounds(row.document["ci95"])), "num iv")
     p_title = "Corrected p of the difference to the next team"
-    tested = [interval, *([] if sort else [BoardColumn("p, next", p_next, "num p", title=p_title)])]
+    beside = [interval, *([] if sort else [BoardColumn("p to next", p_next, "num p", title=p_title)])]
+    tested = board["feedback"] != "rounded"
     return [
         BoardColumn("#", lambda row: str(row.document["rank"] or "")),
-        BoardColumn(
-            "could be", lambda row: row.span, "span", shown="Could be", title="Ranks that the tests leave open"
-        ),
+        *([BoardColumn("ranks", ranks, "span", shown="Ranks", title="Ranks that the tests leave open")] * tested),
         BoardColumn("team", lambda row: row.whole_name, "", shown="Team", sort="team"),
         figure(ranking)._replace(kind="num main", title=ranking.doc),
-        *(tested if board["feedback"] != "rounded" else ()),
+        *(beside if tested else ()),
         *map(figure, scores),
         *([BoardColumn("parts", scored, shown="Parts", sort="parts")] if parts > 1 else ()),
     ]
@@ -174,15 +171,16 @@ def _board_values(
     benchmark: str, view: runs.Shown[boards.Leaderboard], sort: str, asked: Mapping[str, str] | None = None
 ) -> dict[str, object]:
     """Return what the templates of the board show."""
-    board = view.document
+    board = render.lettered(view.document)
     document = benchmark_document(visitors.visitor().caller, benchmark)
     names = ScoreNames(document, board["rounding"], rounded=not render.exact(board))
     ranking = names(board["score"])
     columns = names.columns(board["score"], board["scores"])
     figures = ranking.figures.figures
-    scale = render.board_scale(board, figures)
+    scale = render.board_scale(board, figures, _PICTURE)
     query = dict(asked if asked is not None else request.args.items())
     shown = heading(document, board)
+    rows = _sorted(_board_rows(board, figures, scale), sort)
     return {
         **shown,
         "board": board,
@@ -190,7 +188,8 @@ def _board_values(
         "columns": _columns(board, ranking, columns, sort),
         "names": [names(address) for address in board["scores"]],
         "axis": drawn(axis_svg(scale)),
-        "rows": _sorted(_board_rows(board, figures, scale), sort),
+        "rows": rows,
+        "newer": sum(row.newer for row in rows),
         "claims": render.claims_of(board),
         "sort": sort,
         "sorted_by": sort or f"{'-' if board['higher_is_better'] else ''}{ranking.address}",
@@ -198,6 +197,7 @@ def _board_values(
         "sort_link": partial(_sort_link, query, sort),
         "caption": _board_caption(board, ranking, len(document["parts"]), by_rank=not sort),
         "caption_sorted": _board_caption(board, ranking, len(document["parts"]), by_rank=False),
+        "explained": _explained(board, scale, figures),
         "parts": part_choices(document),
         "picks": requests.PICKS if visitors.visitor().caller.organiser else (),
         "exports": _exports(f"/v1/benchmarks/{benchmark}/leaderboard", f"/b/{benchmark}/export", query, query),
@@ -228,18 +228,26 @@ def heading(document: Benchmark, board: boards.Leaderboard | boards.Matrix) -> d
     rows = {row["team"] or row["submission"] for row in board["rows"] if row["role"] != "baseline"}
     counts = [counted(len(rows), "team")] if rows else []
     summary = ", ".join([*counts, counted(len(document["parts"]), "part"), state])
-    return {"benchmark": document, "state": state, "summary": f"{summary[:1].upper()}{summary[1:]}."}
+    summary = f"{summary[:1].upper()}{summary[1:]}."
+    return {"benchmark": document, "state": state, "host": _host(document), "summary": summary}
+
+
+def _host(document: Benchmark) -> str:
+    """Return whose task it is: the words of the first line of the contact, as many as have room."""
+    contact = (document["about"].get("contact") or "").strip().partition("\n")[0]
+    return shortened(strangers_html(contact).striptags().rstrip("."), _HOST_ROOM, TITLE_SIZE)
 
 
 def _board_rows(board: boards.Leaderboard, figures: Figures, scale: Scale) -> list[Row]:
     rows, said = [], ""
+    shown = board["significance"]["as_of"] or not board["significance"]["pending"]
     for document, begins in zip(board["rows"], render.cluster_starts(board), strict=True):
-        span = ranks_words(document.get("rank_interval"))
         bar = drawn(interval_bar_svg(scale, render.row_mark(document, figures)))
-        untested = document.get("tested") is False and not board["significance"]["pending"]
+        newer = document.get("reason") == NEWER
+        untested = document["tested"] is False and not newer and bool(shown)
         words = f"Not tested: {document['reason'] or ''}" if untested else ""
-        heading, said = ("" if words == said else words), words
-        rows.append(Row(document, row_name(document), span, begins, bar, heading))
+        heading, said = ("" if words == said or newer else words), said if newer else words
+        rows.append(Row(document, row_name(document), begins, bar, newer, heading))
     return rows
 
 
@@ -277,23 +285,36 @@ def _sort_link(query: Mapping[str, str], sort: str, column: BoardColumn) -> str:
 
 
 def _board_caption(board: boards.Leaderboard, ranking: NamedScore, parts: int, *, by_rank: bool) -> str:
-    """Say what is measured, and how it was tested; of the lines between rows only where these stand by rank."""
-    part = board["part"]
+    """Say in a sentence what is measured and what the tests say; of lines between rows only in the order of rank."""
+    part, label = board["part"], ranking.label
     if part == "macro":
-        measured = f"Mean {ranking.label} of {counted(parts, 'part')}."
+        measured = f"Mean {label} of {counted(parts, 'part')}"
     elif part == "pooled":
-        measured = f"{ranking.label} over all sentences of {counted(parts, 'part')} together."
+        measured = f"{label} over all sentences of {counted(parts, 'part')} together"
     else:
-        measured = f"{ranking.label}." if part is None else f"{ranking.label} of the part {part}."
+        measured = label if part is None else f"{label} of the part {part}"
     significance = board["significance"]
+    if significance["pairs"]:
+        team = "team" if significance["as_of"] is None else "tested team"
+        lines = f"a line is drawn where every {team} above is significantly better than every {team} below"
+        return f"{measured}; {lines if by_rank else 'ranks are those that the tests leave open'}."
     if significance["pending"]:
         rows = min(board["total_rows"], significance["first_rows"])
-        return f"{measured} The differences are being tested: {counted(rows * (rows - 1) // 2, 'pair')}."
-    if significance["test"] is None or not significance["pairs"]:
-        return f"{measured} {significance['reason'] or ''}".strip()
-    if not by_rank:
-        return f"{measured} Ranks that the tests leave open: {render.tested_words(significance)}."
-    return f"{measured} {render.line_words(significance)}"
+        return f"{measured}; the differences are being tested: {counted(rows * (rows - 1) // 2, 'pair')}."
+    return f"{measured}. {significance['reason'] or ''}".strip()
+
+
+def _explained(board: boards.Leaderboard, scale: Scale, figures: Figures) -> list[str]:
+    """Return how a board was tested and what its marks mean, in sentences."""
+    significance = board["significance"]
+    if not significance["pairs"]:
+        return []
+    said = [
+        f"Tested: {counted(significance['pairs'], 'pair')} over {render.tested_words(significance)}.",
+        "Ranks are those that the tests leave open; all of them hold together.",
+        "A dot is a score, its whisker the interval over the same units, a diamond a baseline.",
+    ]
+    return [*said, *([render.ARROW] if render.beyond_axis(board, scale, figures) else [])]
 
 
 def part_choices(document: Benchmark) -> list[tuple[str, str]]:
@@ -340,7 +361,7 @@ class MatrixLine(NamedTuple):
 def show_matrix(benchmark: str) -> Response:
     """Show the score that ranks of every team on every part."""
     view, values = _shown_matrix(benchmark, *answers.query(boards.MatrixQuery, "order", "shade", CURSOR))
-    return answers.known_page("matrix.html", (view.etag, state_now(benchmark, view)), values)
+    return answers.known_page("matrix.html", (view.etag, heading_now(benchmark, view)), values)
 
 
 def _shown_matrix(
@@ -403,7 +424,7 @@ def _matrix_values(
         start: teams before the first that is shown.
         shown: of the view's rows.
     """
-    document = view.document
+    document = render.lettered(view.document)
     about = benchmark_document(visitors.visitor().caller, benchmark)
     names = ScoreNames(about, document["rounding"])
     score = names(document["score"])

@@ -9,21 +9,22 @@ from urllib.parse import quote, urlencode
 from flask import Response, request
 from markupsafe import Markup
 
+from service import render
 from service.api import calls
 from service.contract.comparisons import ComparisonQuery, StoredComparison
 from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import BadRequest, NotFound
 from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
-from service.pages.board import heading, part_choices
-from service.pages.figures import NamedScore, ScoreNames, benchmark_document, whole
+from service.pages.board import heading, part_choices, row_name
+from service.pages.figures import NamedScore, ScoreNames, benchmark_document, heading_now, whole
 from service.policy.gate import LEVELS, Level, require
 from service.usecases.boards.viewing import leaderboard
 from service.usecases.comparison_views import labelled, shown_names, view_comparison
 from service.usecases.runs import Shown
 from treescore.core.wording import correction_name, counted, one_line, p_words
-from treescore.render.comparison_pictures import Opponent, against_scale, opponents, pairs_svg, verdict
-from treescore.render.crosstable import CrossTable, cross_table, interval_head, notes
+from treescore.render.comparison_pictures import Opponent, against_scale, opponents, verdict
+from treescore.render.crosstable import CrossTable, cross_table, interval_head, notes, turned
 from treescore.render.dot_table import axis_svg, dot_svg, interval_bar_svg
 from treescore.render.drawing import MISSING, interval_words, signed_words, value_words
 from treescore.render.table import Column, Table
@@ -87,7 +88,7 @@ def export_table(benchmark: str) -> Response:
 
 def _compared_views(
     benchmark: str, query: LeaderboardQuery, own: Mapping[str, str]
-) -> tuple[tuple[str, str | None], Callable[[], dict[str, Any]]]:
+) -> tuple[object, Callable[[], dict[str, Any]]]:
     """Return the validators of the board and of its comparison, and what makes of them what the page shows."""
     caller = visitors.visitor().caller
     board_view = leaderboard(calls.context(), caller, benchmark, query)
@@ -100,7 +101,8 @@ def _compared_views(
             answered = view_comparison(calls.context(), caller, name)
         except NotFound:  # fewer than two rows were compared
             answered = None
-    version = (board_view.etag, None if answered is None else answered.etag)
+    heads = heading_now(benchmark, board_view)
+    version = (board_view.etag, None if answered is None else answered.etag, heads)
     return version, partial(_compare_values, benchmark, board, answered, own)
 
 
@@ -132,7 +134,7 @@ def _compare_values(
     answer = None if answered is None else answered.document
     if answer is None or "pairs" not in answer or not answer["pairs"]:
         return shown
-    compared = _compared_sides(answer, own)
+    compared = _compared_sides(board, answer, own)
     address, stored = f"/b/{benchmark}/compare", answer["id"]
     return {
         **shown,
@@ -142,13 +144,15 @@ def _compare_values(
     }
 
 
-def _compared_sides(answer: StoredComparison, own: Mapping[str, str]) -> Compared:
+def _compared_sides(board: Leaderboard, answer: StoredComparison, own: Mapping[str, str]) -> Compared:
     """Return the comparison with the two sides that are asked for: submissions or teams.
 
     Raises:
         NotFound: one of them is not compared on this board.
     """
     names = shown_names(answer["labels"], short=True)
+    if board["anonymous"]:
+        names |= {row["submission"]: row_name(row) for row in render.lettered(board)["rows"]}
     ranked = [system["name"] for system in answer["systems"]]
     teams = {str(label["team"]): each for each, label in answer["labels"].items() if label["team"] is not None}
 
@@ -187,10 +191,10 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
             _opponent_row(each, table, drawn(interval_bar_svg(scale, each.mark(table.figures.factor))))
             for each in listed
         ],
-        "pairs": None if other is not None else drawn(pairs_svg(compared.document, me, shares)),
+        "pairs": None if other is not None else _pair_lines(table),
         "pair_count": counted(len(compared.document["pairs"]), "pair"),
         "correction": correction_name(compared.document["correction"]),
-        "said": [*compared.document["warnings"], *notes(compared.document)],
+        "said": [each.replace("`", "") for each in (*compared.document["warnings"], *notes(compared.document))],
         "interval_head": interval_head(compared.document),
         "with_units": any(each.units for each in listed),
         "with_parts": any(each.p_parts is not None for each in listed),
@@ -208,6 +212,20 @@ def _one_verdict(me: str, listed: Sequence[Opponent], table: CrossTable) -> str:
         return f"{me} and {other.name} do not differ significantly: by {by}, p {p_words(other.p)}."
     better, worse = (me, other.name) if other.better else (other.name, me)
     return f"{better} is better than {worse}, by {by}, p {p_words(other.p)}."
+
+
+def _pair_lines(table: CrossTable) -> list[tuple[str, list[tuple[str, bool]]]]:
+    """Return the systems by rank, each with its differences to all: the figure, and whether it is significant."""
+
+    def shown(row: int, column: int) -> tuple[str, bool]:
+        cell = table.cells.get((min(row, column), max(row, column)))
+        if cell is None:
+            return ("" if row == column else MISSING), False
+        difference = (cell if row < column else turned(cell)).difference
+        return signed_words(difference, table.figures), cell.significant
+
+    places = range(len(table.names))
+    return [(table.names[row], [shown(row, column) for column in places]) for row in places]
 
 
 def _opponent_row(each: Opponent, table: CrossTable, bar: Markup) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from service.api import calls
 from service.caller import Caller
 from service.context import LruCache
-from service.contract.benchmarks import Benchmark, Notice
+from service.contract.benchmarks import Benchmark
 from service.pages.visitors import visitor
 from service.requests import MACRO, POOLED
 from service.usecases.benchmarks import benchmarks
@@ -232,7 +232,7 @@ def kind_of(metrics: Sequence[params.Json]) -> str:
 
 MOST_OLD = 15
 """Seconds for which times and notice of a benchmark are kept: 300 viewers ask for its state 20 times a second."""
-_KNOWN = LruCache[tuple[str | None, str | None, Notice | None]](64, lambda _: 1)
+_KNOWN = LruCache[Benchmark](64, lambda _: 1)
 
 
 def benchmark_document(caller: Caller, slug: str) -> Benchmark:
@@ -244,40 +244,25 @@ def benchmark_document(caller: Caller, slug: str) -> Benchmark:
     return benchmarks.view_benchmark(calls.context(), caller, slug).document
 
 
-def state_now(benchmark: str, view: Shown[object]) -> str:
-    """Return the state of the benchmark of a board, from what it was at most MOST_OLD seconds ago.
+def heading_now(benchmark: str, view: Shown[Any]) -> tuple[object, ...]:
+    """Return what the pages of a board show that its validators do not count; the state first.
+
+    It is that of the benchmark as it was at most MOST_OLD seconds ago.
 
     Args:
         benchmark: its id.
         view: of the board, as the visitor may see it.
     """
-    opens_at, closes_at, _ = _known(benchmark, view)
-    return _state(opens_at, closes_at, calls.context().now())
-
-
-def notice_now(benchmark: str, view: Shown[object]) -> Notice | None:
-    """Return the notice of the benchmark of a board, which its validators do not count, as `state_now` does."""
-    return _known(benchmark, view)[2]
-
-
-def _known(benchmark: str, view: Shown[object]) -> tuple[str | None, str | None, Notice | None]:
-    caller = visitor().caller
-    name = f"{benchmark} {view.etag} {int(calls.context().now().timestamp()) // MOST_OLD}"
-
-    def read() -> tuple[str | None, str | None, Notice | None]:
-        document = benchmark_document(caller, benchmark)
-        return document["opens_at"], document["closes_at"], document["notice"]
-
-    return _KNOWN.get_or_make(name, read)
+    caller, now = visitor().caller, calls.context().now()
+    name = f"{benchmark} {view.etag} {int(now.timestamp()) // MOST_OLD}"
+    document = _KNOWN.get_or_make(name, lambda: benchmark_document(caller, benchmark))
+    return state_of(document, now), document["closes_at"], document["about"], document["notice"]
 
 
 def state_of(document: Benchmark, now: datetime) -> str:
     """Return whether a benchmark is open, and until when, in words."""
-    return _state(document["opens_at"], document["closes_at"], now)
-
-
-def _state(opens_at: str | None, closes_at: str | None, now: datetime) -> str:
-    opens, closes = (None if each is None else datetime.fromisoformat(each) for each in (opens_at, closes_at))
+    times = document["opens_at"], document["closes_at"]
+    opens, closes = (None if each is None else datetime.fromisoformat(each) for each in times)
     if opens is not None and now < opens:
         return f"opens in {_time_between(now, opens)}"
     if closes is None:

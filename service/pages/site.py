@@ -9,6 +9,7 @@ from typing import cast
 
 from flask import Blueprint, Response, request
 
+from service import render
 from service.api import calls
 from service.caller import Caller
 from service.context import LruCache
@@ -31,16 +32,20 @@ from service.pages import (
     submit,
     visitors,
 )
-from service.pages.board import shown_board
+from service.pages.board import row_name, shown_board
 from service.pages.markdown import strangers_html
 from service.pages.settings import FEEDBACK
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.boards.viewing import leaderboard
+from treescore.core.wording import one_line
+from treescore.render.dot_table import strip_svg
 
 benchmarks_blueprint = answers.pages("benchmarks")
 NO_ROWS = ("none", "status")
 """Feedback levels at which boards have no rows."""
-NO_LEADER: Mapping[str, object] = {"teams": None, "first": None, "score": ""}
+NO_LEADER: Mapping[str, object] = {"teams": None, "first": None, "score": "", "label": "", "strip": None}
+STRIP, STRIP_ROWS = 420, 60
+"""Pixels of the small picture of a board, and how many of its rows it shows."""
 _LEADING = LruCache[Mapping[str, object]](4096, lambda _: 1)
 """By the validators of boards: a board of 1,000 rows takes 20 ms to read, and a list shows 100 benchmarks."""
 
@@ -52,16 +57,20 @@ def show_benchmarks() -> Response:
     query, _ = answers.query(BenchmarksQuery)
     listed = benchmarks.list_benchmarks(calls.context(), caller, query)
     rows = [_benchmark_row(caller, cast("Benchmark", document)) for document in listed.items]
+    rows.sort(key=lambda row: str(row["closes_at"] or "a"))  # what has no deadline comes last
     return answers.page("benchmarks.html", rows=rows, next=listed.next)
 
 
 def _benchmark_row(caller: Caller, document: Benchmark) -> dict[str, object]:
+    state = figures.state_of(document, calls.context().now())
     return {
         "id": document["id"],
         "title": document["title"],
         "kind": figures.kind_of(document["metrics"]),
         "parts": len(document["parts"]),
-        "state": figures.state_of(document, calls.context().now()),
+        "closes_at": document["closes_at"],
+        "state": state,
+        "open": figures.is_open(state),
         **_leading(caller, document),
     }
 
@@ -72,19 +81,25 @@ def _leading(caller: Caller, document: Benchmark) -> Mapping[str, object]:
         view = leaderboard(calls.context(), caller, document["id"], LeaderboardQuery())
     except ServiceError:
         return NO_LEADER
-    return _LEADING.get_or_make(view.etag, lambda: _leading_of(document, view.document))
+    return _LEADING.get_or_make(view.etag, lambda: _leading_of(document, render.lettered(view.document)))
 
 
 def _leading_of(document: Benchmark, board: Leaderboard) -> Mapping[str, object]:
-    """Return how many teams have a row, where rows are shown, who stands first, and with which figure."""
+    """Return how many teams have a row, where rows are shown, who stands first, with which figure, and a picture."""
     if board["feedback"] in NO_ROWS:
         return NO_LEADER
     teams = len({each["team"] or each["submission"] for each in board["rows"] if each["role"] != "baseline"})
     first = next((each for each in board["rows"] if each["rank"] is not None), None)
     if first is None:
         return {**NO_LEADER, "teams": teams}
-    score = figures.ScoreNames(document, board["rounding"])(board["score"]).figures.value(first["score"])
-    return {"teams": teams, "first": first["team_name"] or first["name"] or "anonymous", "score": score}
+    score = figures.ScoreNames(document, board["rounding"], rounded=not render.exact(board))(board["score"])
+    written, name = score.figures.figures, row_name(first)
+    others = [row for row in board["rows"] if row["score"] is not None and row is not first]
+    marks = [render.row_mark(row, written) for row in (first, *others[: STRIP_ROWS - 1])]
+    return {
+        "teams": teams, "first": name, "score": score.figures.value(first["score"]), "label": score.label,
+        "strip": answers.drawn(strip_svg(render.board_scale(board, written, STRIP), marks, one_line(name))),
+    }  # fmt: skip
 
 
 about_blueprint = answers.pages("about", "/b/<benchmark>/about")

@@ -182,6 +182,14 @@ def save(
     db.execute(insert(board_comparisons).values(board | made | body))
 
 
+def last_scored(db: Connection, submission_ids: Collection[str]) -> datetime:
+    """Return when the newest of submissions was scored; at least one of them was."""
+    c = submissions.c
+    query = select(func.max(c.finished_at, type_=c.finished_at.type)).where(c.id.in_(list(submission_ids)))
+    last: datetime = db.execute(query).scalar_one()
+    return last
+
+
 def keys(db: Connection, benchmark_id: str, revision: int) -> list[str]:
     """List the keys of the stored comparisons of a revision's boards."""
     c = board_comparisons.c

@@ -77,7 +77,7 @@ def visit(browser: Browser, site: Site, origin: str, signed_in: Callable[[str | 
 
     def open_page(path: str | None, principal: str = "anonymous", benchmark: str = "deps-scores", **more: object):
         state = signed_in(site.token(principal, benchmark))
-        context = browser.new_context(base_url=origin, viewport=SIZE, storage_state=state, **more)
+        context = browser.new_context(**{"base_url": origin, "viewport": SIZE, "storage_state": state, **more})
         context.set_default_timeout(PATIENCE_MS)
         opened.append(context)
         return watched(context, origin, path)

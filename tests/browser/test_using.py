@@ -272,7 +272,8 @@ def test_a_refused_token_is_told_beside_its_field(visit: Visit) -> None:
 def test_forms_work_without_script_too(visit: Visit, browsing: dict[str, bool]) -> None:
     page = visit(BOARD, **browsing).page
     page.get_by_label("Part").select_option("en_web")
-    page.get_by_role("button", name="Show").click()
+    if browsing:
+        page.get_by_role("button", name="Show").click()
     expect(page.get_by_label("Part")).to_have_value("en_web")
     expect(page.locator("caption")).to_contain_text("en_web")
     page.get_by_role("button", name="dark").click()

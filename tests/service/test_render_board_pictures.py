@@ -62,7 +62,7 @@ def test_the_axis_spans_the_tested_rows_and_arrows_point_to_others() -> None:
     assert svg.count('class="off"') == 1
     assert svg.count('class="pt"') == 2
     assert "Not tested: at least one part is missing" in words(document)
-    assert any("an arrow points to what lies beyond" in each for each in words(document))
+    assert any("An arrow points to a score beyond the axis" in each for each in words(document))
     check_picture(svg)
 
 
@@ -92,7 +92,7 @@ def test_a_rounded_board_has_no_whiskers_no_p_and_no_lines() -> None:
     svg = board_picture(document).decode()
     assert 'class="ci"' not in svg
     assert 'class="cut"' not in svg
-    assert not {"95 % interval", "p, next", "Could be"} & set(words(document))
+    assert not {"95 % interval", "p to next", "Ranks"} & set(words(document))
     assert {"90", "80"} <= set(words(document))
     assert "90.0" not in svg
     assert "Whisker" not in svg

@@ -51,8 +51,9 @@ def row(rank: int | None, score: float | None, cluster: int | None = None, **mor
 def board(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
     """A board with these rows."""
     significance = {
-        "pending": False, "test": "permutation", "alternative": "two-sided", "unit": "block", "unit_count": 1200,
-        "notes": NOTES, "correction": "holm", "alpha": 0.05, "pairs": 3, "first_rows": 50, "reason": None,
+        "pending": False, "as_of": None, "test": "permutation", "alternative": "two-sided", "unit": "block",
+        "unit_count": 1200, "notes": NOTES, "correction": "holm", "alpha": 0.05, "pairs": 3,
+        "first_rows": 50, "reason": None,
     }  # fmt: skip
     return {
         "benchmark": "demo",
@@ -69,6 +70,7 @@ def board(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
         "feedback": "gold",
         "as_of": "2026-11-02T00:00:00.000Z",
         "frozen": False,
+        "anonymous": False,
         "significance": significance,
         "scores": ["ud.las_f1", "ud.uas_f1"],
         "total_rows": len(rows),
@@ -189,6 +191,10 @@ def test_a_board_that_waits_for_its_comparison_says_so() -> None:
     document = board(row(1, 0.9), significance=significance)
     assert "is being computed" in rendered("markdown", document)
     assert orjson.loads(rendered("json", document))["significance"]["pending"] is True
+    last = {**BOARD["significance"], "pending": True, "as_of": "2026-11-02T20:14:00.000Z"}
+    written = rendered("markdown", board(row(1, 0.9, 1), significance=last))
+    assert "Tests as of 2026-11-02T20:14:00.000Z; rows that are newer are not tested yet." in written
+    assert "A line is drawn" in written
 
 
 def test_the_board_of_a_track_says_that_it_is_a_mean() -> None:

@@ -334,7 +334,7 @@ def intervals_svg(document: Mapping[str, Any], shares: Container[str] = ()) -> s
 def _interval_columns(table: crosstable.CrossTable) -> Sequence[DotColumn]:
     interval = crosstable.level_head(system.get("ci") for system in table.systems)
     return (
-        DotColumn("#", right=True, soft=True), DotColumn("Could be", soft=True), DotColumn("System"),
+        DotColumn("#", right=True, soft=True), DotColumn("Ranks", soft=True), DotColumn("System"),
         DotColumn("Score", right=True, bold=True), DotColumn(interval, right=True, soft=True),
     )  # fmt: skip
 

@@ -165,6 +165,26 @@ def interval_bar_svg(scale: Scale, mark: Mark) -> str:
     return elements.beside_words(scale.width, MARK_ROW_HEIGHT, "bar")
 
 
+_STRIP_ROW, _STRIP_HIGH, _STRIP_RADIUS = 5.0, 110.0, 2.4
+"""Pixels of a row of a strip, of all its rows at most, and of its dots."""
+
+
+def strip_svg(scale: Scale, marks: Sequence[Mark], name: str) -> str:
+    """Return a small picture of many rows on one axis, the first of them named; words beside it say the same."""
+    elements = draw.Elements()
+    top, step = AXIS + 2, min(_STRIP_ROW, _STRIP_HIGH / max(1, len(marks)))
+    bottom = top + step * (len(marks) + 1)
+    draw_grid(elements, scale, 0, top, bottom)
+    for row, mark in enumerate(marks, 1):
+        draw_mark(elements, scale, mark, 0, top + step * row, _STRIP_RADIUS)
+    draw_axis(elements, scale, 0, bottom + 12)
+    at = scale.at(marks[0].value or 0.0)
+    left = at > scale.width / 2
+    words = draw.shortened(name, at if left else scale.width - at, draw.SMALL)
+    elements.text(at, 12, words, size=draw.SMALL, text_anchor=draw.END if left else draw.START, class_="lab")
+    return elements.beside_words(scale.width, bottom + AXIS, "strip")
+
+
 def dot_svg(*, filled: bool) -> str:
     """Return a dot of 12 pixels, for a legend within a line of text."""
     elements = draw.Elements()
@@ -188,7 +208,7 @@ def draw_grid(elements: draw.Elements, scale: Scale, x: float, top: float, botto
         elements.path(line, class_="zero" if zero else "grid", stroke=draw.RULE if zero else draw.LINE_COLOUR)
 
 
-def draw_mark(elements: draw.Elements, scale: Scale, mark: Mark, x: float, y: float) -> None:
+def draw_mark(elements: draw.Elements, scale: Scale, mark: Mark, x: float, y: float, radius: float = RADIUS) -> None:
     """Draw the dot and the whisker of a row whose middle is at y."""
     if mark.value is None:
         return
@@ -201,7 +221,7 @@ def draw_mark(elements: draw.Elements, scale: Scale, mark: Mark, x: float, y: fl
     if mark.limit is not None and not scale.side(mark.limit):
         at = number(x + scale.at(mark.limit))
         elements.path(f"M{at} {number(y - 6)}V{number(y + 6)}", class_="ci", stroke=draw.INK, stroke_width=_WHISKER)
-    _dot(elements, x + scale.at(mark.value), y, mark, RADIUS)
+    _dot(elements, x + scale.at(mark.value), y, mark, radius)
 
 
 def _dot(elements: draw.Elements, x: float, y: float, mark: Mark, radius: float) -> None:

@@ -501,8 +501,8 @@ P_STEPS = (1e-4, 1e-3, 1e-2, 5e-2)
 """Largest p of each step; p above them all has no shade."""
 
 SHADES: Mapping[str, str] = {
-    "d0": "#9cc3ea", "d1": "#bcd7f1", "d2": "#d9e8f6", "d3": "#eef3f7", "d4": "#faeee2", "d5": "#f6d9bd",
-    "d6": "#efbd90", "a0": "#fbfcfd", "a1": "#f1f6fa", "a2": "#e6eff8", "a3": "#dae8f6", "a4": "#cde0f3",
+    "d0": "#fbfcfd", "d1": "#f1f6fa", "d2": "#e6eff8", "d3": "#dae8f6", "d4": "#cde0f3", "d5": "#b6d2ee",
+    "d6": "#9cc3ea", "a0": "#fbfcfd", "a1": "#f1f6fa", "a2": "#e6eff8", "a3": "#dae8f6", "a4": "#cde0f3",
     "a5": "#bed7f0", "a6": "#aecdec", "a7": "#9cc3ea", "a8": "#88b6e4",
 }  # fmt: skip
 """Class -> fill on light paper."""
@@ -522,9 +522,14 @@ def shade_of(value: float, best: float, by: ShadeBy = BY_GAP) -> str:
     return "d0" if gap == 0 else f"d{sum(gap >= step for step in GAP_STEPS)}"
 
 
+def p_shade(step: int) -> str:
+    """Return the class of a step of P_STEPS: the smaller p, the darker."""
+    return f"d{6 - step}"
+
+
 def shade_of_p(p: float | None) -> str | None:
     """Return the class of a cell by its p; None where it has no shade."""
-    return None if p is None else next((f"d{step}" for step, most in enumerate(P_STEPS) if p <= most), None)
+    return None if p is None else next((p_shade(step) for step, most in enumerate(P_STEPS) if p <= most), None)
 
 
 MISSING = "–"
@@ -561,5 +566,5 @@ def interval_words(low: float | None, high: float | None, figures: Figures, *, s
 
 
 def ranks_words(ranks: Sequence[int] | None) -> str:
-    """Return which ranks the tests leave open; empty where they leave one."""
-    return "" if not ranks or ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
+    """Return the ranks that the tests leave open: `3`, `1–2`; empty where they are not known."""
+    return "" if not ranks else "–".join(map(str, dict.fromkeys(ranks)))

@@ -403,7 +403,7 @@ def _pair_map_legend(table: CrossTable) -> Iterator[tuple[str, str]]:
     worded = len(table.systems) <= MOST_WORDED
     if any(cell.p is not None for cell in cells):
         for step, most in enumerate(draw.P_STEPS):
-            yield f"d{step}", f"p up to {f'{most:.4f}'.rstrip('0').removeprefix('0')}"
+            yield draw.p_shade(step), f"p up to {f'{most:.4f}'.rstrip('0').removeprefix('0')}"
         yield "none", "above"
         alpha = f"significant at {table.document['alpha']:g}"
         yield ("", f"bold: {alpha}") if worded else ("dot", alpha)

@@ -11,7 +11,6 @@
     url.searchParams.set("sort", sort);
     return url;
   };
-  let shown = location.search;
   const value = (cell) => {
     const text = cell.textContent.trim();
     if (cell.tagName === "TH") return text.toLowerCase();
@@ -116,12 +115,13 @@
     const table = head.closest("table");
     // what is said of the next team and of lines between rows is so by rank alone
     for (const cell of table.querySelectorAll(".p")) cell.remove();
-    table.caption.textContent = table.caption.dataset.sorted;
+    const said = table.caption.querySelector("[data-sorted]");
+    said.textContent = said.dataset.sorted;
     move(table, head.cellIndex, sort.startsWith("-"));
     mark(head, link, sort);
     for (const each of document.querySelectorAll('#board .exports a[href*="export?"]')) each.setAttribute("href", with_path(each.href, sort));
     history.pushState(null, "", with_sort(location.href, sort).search);
-    shown = location.search;
+    document.body.dataset.shown = location.search;
   });
   // the page asks for its news in the order that is shown
   document.addEventListener("htmx:configRequest", (event) => {
@@ -130,5 +130,21 @@
     const live = with_sort(event.detail.path, sort);
     event.detail.path = live.pathname + live.search;
   });
-  window.addEventListener("popstate", () => { if (location.search !== shown) location.reload(); });
+  // what its news changed is said to those who do not see it
+  const standing = () => new Map([...document.querySelectorAll("#board tbody tr:not(.note)")].map((row) =>
+    [row.querySelector("th").title, [row.cells[0].firstChild?.textContent ?? "", row.querySelector(".main")?.textContent]]));
+  const changes = (before, after) => [...after].flatMap(([name, [rank, score]]) => {
+    const [old_rank, old_score] = before.get(name) ?? [];
+    if (old_rank === undefined) return [`new: ${name}, rank ${rank}, ${score}`];
+    if (old_rank !== rank) return [`${name}: rank ${rank}, before ${old_rank}`];
+    return old_score === score ? [] : [`${name}: ${score}, before ${old_score}`];
+  });
+  let before = new Map();
+  document.addEventListener("htmx:beforeSwap", (event) => { if (event.detail.target.id === "board") before = standing(); });
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (event.detail.target.id !== "board") return;
+    const said = changes(before, standing());
+    const more = said.length > 3 ? `; and ${said.length - 3} more rows changed` : "";
+    document.getElementById("news").textContent = `The board has changed. ${said.slice(0, 3).join("; ")}${more}`;
+  });
 })();

@@ -38,6 +38,16 @@
     event.detail.shouldSwap = true;
     event.detail.isError = false;
   });
+  // what is chosen stands in the address
+  document.body.dataset.shown = location.search;
+  document.addEventListener("htmx:afterSettle", (event) => {
+    if (!event.detail.requestConfig?.elt.matches("form.pick[hx-get]")) return;
+    history.pushState(null, "", event.detail.pathInfo.finalRequestPath);
+    document.body.dataset.shown = location.search;
+    for (const each of document.querySelectorAll(".foot [name=next]")) each.value = location.pathname + location.search;
+    document.getElementById("news").textContent = document.querySelector("main caption, main .lead")?.firstChild.textContent ?? "";
+  });
+  window.addEventListener("popstate", () => { if (location.search !== document.body.dataset.shown) location.reload(); });
   document.addEventListener("htmx:xhr:progress", (event) => {
     const { lengthComputable, loaded, total } = event.detail;
     if (lengthComputable && total > 1e6) tell(loaded < total ? `Sending, ${Math.floor((100 * loaded) / total)} %` : "Sent. The service reads it.");

@@ -9,8 +9,9 @@ withdrawn or deleted any has picked by score.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from statistics import fmean
 
@@ -28,6 +29,7 @@ from service.store.packing import unpack_array
 from service.store.score_records import ANSWERED, CHARGED, artifact_name
 from service.usecases.boards import ranking
 from service.usecases.boards.ranking import Board
+from service.usecases.runs import moment
 from service.usecases.scoring import config, gold
 from service.usecases.scoring.shares import share_rows, split_of, stored_documents
 from treescore.core.arrays import BoolArray, Counts
@@ -343,6 +345,7 @@ NOT_TESTED = (
 )
 NO_SCORE = "without a score"
 BELOW = f"not among the first {ranking.TESTED} rows"
+NEWER = "newer than the tests, or changed since; its own are under way"
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,14 +379,23 @@ def significance_of(
     question = board_question(db, board, rows, ids, considered=considered)
     name, selection = ranking.comparison_id(question), selection_of(board, question)
     comparison = _comparison(db, board, name, ids)
+    pending = comparison is None and _pending(db, benchmark, board, name)
+    last = _last_tested(db, board, question) if pending else None
+    if last is not None:
+        comparison = last.comparison
+        tested = {str(system["name"]) for system in comparison["systems"]}
+        untested = dict.fromkeys(set(ids) - tested, NEWER) | untested
+        if "considered" in question:
+            considered = considered | {each: last.considered.get(each, 1) for each in tested}
     if comparison is None:
-        pending = _pending(db, benchmark, board, name)
         document = _document(name, selection, None if pending else NOT_TESTED)
         return Finding(document, rows, untested, considered=considered)
     document = _document(name, selection)
     # one of fewer than two tested rows has no test and no units
-    document |= {"pending": False, "pairs": len(comparison["pairs"])}
+    document |= {"pending": pending, "pairs": len(comparison["pairs"])}
     document |= {"test": comparison.get("test"), "unit": comparison.get("units")}
+    if last is not None:
+        document |= {"as_of": moment(gate.whole_second(last.as_of)), "pairs": last.pairs}
     if comparison["pairs"]:
         # the number of units of a share could tell which documents are in it
         counts = config.counts_shown(benchmark, board.revision, release)
@@ -392,6 +404,8 @@ def significance_of(
         document["unit_count"] = shown.get("unit_count")
         # a board has no column of p for other parts
         document["notes"] = [each.replace(notes.OTHER_PARTS, "") for each in shown["notes"] if each != ROUNDED]
+        if last is not None:  # some name rows that are not there any more
+            document["notes"] = [each for each in document["notes"] if not any(gone in each for gone in last.gone)]
     untested |= {each["name"]: each["reason"] for each in comparison["untested"]}
     rows = ranking.with_significance(rows, comparison)
     for row in rows:
@@ -413,8 +427,9 @@ def _document(name: str | None, selection: str | None, reason: str | None = None
     """Return how every board is tested, or why it is not; its law, units and pairs are not known yet."""
     how, tested = ranking.BOARD_SETTINGS, reason is None
     return leaderboards.BoardSignificance(
-        pending=tested, test=None, alternative=how.alternative if tested else None, unit=None, unit_count=None,
-        notes=[], correction=how.correction if tested else None, alpha=how.alpha if tested else None, pairs=None,
+        pending=tested, as_of=None, test=None, alternative=how.alternative if tested else None, unit=None,
+        unit_count=None, notes=[], correction=how.correction if tested else None,
+        alpha=how.alpha if tested else None, pairs=None,
         first_rows=ranking.TESTED, comparison=name, selection=selection, reason=reason,
     )  # fmt: skip
 
@@ -441,6 +456,54 @@ def _comparison(db: Connection, board: Board, name: str, ids: Sequence[str]) -> 
         return None
     answer: Mapping[str, Json] = asked.document["comparison"]
     return answer
+
+
+@dataclass(frozen=True, slots=True)
+class _LastTested:
+    """The tests of a board as its rows were before.
+
+    Attributes:
+        comparison: of those rows that still stand as they were.
+        considered: submission -> how many its row was picked from then, where it was more than one.
+        as_of: when the newest of the rows was scored.
+        pairs: how many were tested, also with rows that are not there any more.
+        gone: the submissions of these.
+    """
+
+    comparison: Mapping[str, Json]
+    considered: Mapping[str, int]
+    as_of: datetime
+    pairs: int
+    gone: Collection[str]
+
+
+def _last_tested(db: Connection, board: Board, question: comparisons.Question) -> _LastTested | None:
+    """Return the last tests of the question of a board; None where fewer than two of its rows stand as they were.
+
+    Each p stays true of the rows that it was made for. A system with another run is another row. A frozen board has
+    tests of its own: those of the other one could tell of what was scored later.
+    """
+    kept = boards.get(db, board.benchmark_id, board.revision.number, board.key)
+    comparison, before = (None, None) if kept is None else (kept.body["comparison"], kept.body["question"])
+    if comparison is None or before is None or _asked(before) != _asked(question):
+        return None
+    old, new = before.get("runs", {}), question.get("runs", {})
+    same = {
+        each for each in set(before["submissions"]) & set(question["submissions"]) if old.get(each) == new.get(each)
+    }
+    systems = [each for each in comparison["systems"] if each["name"] in same]
+    pairs = [each for each in comparison["pairs"] if each["a"] in same and each["b"] in same]
+    if len(systems) < PAIR:
+        return None
+    return _LastTested(
+        {**comparison, "systems": systems, "pairs": pairs}, before.get("considered", {}),
+        boards.last_scored(db, before["submissions"]), len(comparison["pairs"]), set(before["submissions"]) - same,
+    )  # fmt: skip
+
+
+def _asked(question: comparisons.Question) -> dict[str, object]:
+    """Return what a question asks, of any rows."""
+    return {name: value for name, value in question.items() if name not in ("submissions", "runs", "considered")}
 
 
 def _pending(db: Connection, benchmark: benchmarks.Benchmark, board: Board, name: str) -> bool:

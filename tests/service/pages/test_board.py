@@ -6,6 +6,7 @@ import csv
 import gzip
 import html
 import re
+from itertools import count
 from typing import Any
 
 import orjson
@@ -15,14 +16,18 @@ from service.pages import answers
 from service.pages.answers import table_bytes
 from service.pages.figures import ScoreFigures, ScoreNames
 from service.pages.visitors import SESSION_COOKIE
+from service.render import cluster_starts, letters
 from service.store import comparisons
 from service.usecases.runs import Shown
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, Stage
+from tests.fixtures.contexts import work_of
 from tests.fixtures.form_pages import words_of
+from tests.fixtures.requests import GOLD_CONLLU
 from tests.fixtures.site import MISSING_PART, PRINCIPALS, Site
 from tests.service.pages.reading import Page
 from treescore.render.table import Column, Table
+from workers.entry import do
 
 BOARD = "/b/deps-scores"
 API = "/v1/benchmarks/deps-scores/leaderboard"
@@ -64,7 +69,7 @@ P_NEXT = 6
 def test_sorting_moves_rows_and_changes_nothing_in_them(site: Site) -> None:
     client = site.client()
     page = client.get(BOARD).text
-    assert ("p, next" in page, "A line is drawn" in page) == (True, True)
+    assert ("p to next" in page, "a line is drawn" in page) == (True, True)
     ranked = [row[:P_NEXT] + row[P_NEXT + 1 :] for row in body_rows(page)]
     for sort in ("team", "-team", "attachment.las", "-attachment.las", "-attachment.uas"):
         page = client.get(f"{BOARD}?sort={sort}").text
@@ -77,12 +82,12 @@ def test_sorting_moves_rows_and_changes_nothing_in_them(site: Site) -> None:
         assert [row[3] for row in saved] == [row[3] for row in shown]
         assert [row[5:] for row in saved] == [row[6:] for row in shown]  # the picture is not in the file
         # what is said of neighbours by rank
-        assert ("p, next" in page, "A line is drawn" in page) == (False, False)
+        assert ("p to next" in page, "a line is drawn" in page) == (False, False)
     latex = client.get(f"{BOARD}/export?format=latex&sort=team")
     assert latex.mimetype == "application/x-latex"
     assert latex.text.count(r"\midrule") == 1  # no lines between groups
-    assert "p, next" not in latex.text
-    assert "p, next" in client.get(f"{BOARD}/export?format=markdown").text
+    assert "p to next" not in latex.text
+    assert "p to next" in client.get(f"{BOARD}/export?format=markdown").text
     by_name = [row[2] for row in body_rows(client.get(f"{BOARD}?sort=team").text)]
     assert by_name == sorted(by_name, key=str.casefold)
 
@@ -187,6 +192,23 @@ def test_a_closed_board_ends_asking(stage: Stage) -> None:
     assert "closed" in everyone.get(f"/b/{task.slug}").text
 
 
+def test_a_page_says_whose_task_it_is_and_when_it_closes(stage: Stage) -> None:
+    task = SharedTask(stage)
+    contact = "The [committee](https://example.org/c), <b>Lyon</b>.\n\nWrite to us."
+    changes = {"about": {"contact": contact}, "closes_at": "2099-01-01T00:00:00Z"}
+    for tab in ("", "/matrix", "/compare"):  # kept under validators that do not count what is changed
+        assert "Organisers" not in stage.client(None).get(f"/b/{task.slug}{tab}").text
+    stage.context.now.looks = count(60_000)  # a minute later
+    assert task.organiser.patch(task.address, json=changes, headers={"If-Match": "*"}).status_code == 200
+    for tab in ("", "/matrix", "/compare", "/revisions", "/about"):
+        page = stage.client(None).get(f"/b/{task.slug}{tab}").text
+        said = " ".join(re.sub("<[^>]*>", "", page.partition('<p class="sub">')[2].partition("</p>")[0]).split())
+        assert said.endswith("Closes 1 January 2099 00:00 UTC. Organisers: The committee, &lt;b&gt;Lyon&lt;/b&gt;."), (
+            tab,
+            said,
+        )
+
+
 @pytest.mark.slow
 def test_each_row_that_ranks_last_has_a_reason_of_its_own(stage: Stage) -> None:
     tree = "(S (A a) (B (C b)))\n"
@@ -207,7 +229,7 @@ def test_a_comparison_shows_itself_once_the_differences_are_tested(stage: Stage)
         comparison = task.organiser.post(f"{task.address}/comparisons", json=asked).json["id"]
     page = everyone.get(address).text
     assert "The differences are being tested" in page
-    live = html.unescape(page.partition('hx-get="')[2].partition('"')[0])
+    live = html.unescape(re.findall('hx-get="([^"]*/live[^"]*)"', page)[0])
     assert everyone.get(live).status_code == answers.UNCHANGED
     with stage.context.store.read() as db:
         found = comparisons.get(db, comparison)
@@ -216,7 +238,7 @@ def test_a_comparison_shows_itself_once_the_differences_are_tested(stage: Stage)
     assert everyone.get(live, headers={"HX-Request": "true"}).headers["HX-Redirect"] == address
     page = everyone.get(address).text
     assert "against" in page
-    assert "hx-get" not in page
+    assert "/live" not in page
 
 
 def test_a_withdrawn_submission_leaves_the_board(stage: Stage) -> None:
@@ -282,3 +304,71 @@ def test_a_great_board_stays_small(site: Site, monkeypatch: pytest.MonkeyPatch) 
     assert len(body_rows(answer.text)) == TEAMS
     assert f"Mean LAS of {PARTS} parts" in answer.text
     assert len(gzip.compress(answer.data)) < MOST_BYTES
+
+
+def test_while_tests_run_the_last_ones_stay_and_newer_rows_are_marked(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="scores")
+    task.two()
+    text = GOLD_CONLLU.replace("2\tobj", "1\tnmod")
+    late = task.team("paris")
+    with stage.asleep():
+        submission = task.submit(late, text).rpartition("/")[2]
+        do(stage.context, submission)
+    page = stage.client(None).get(f"/b/{task.slug}").text
+    assert "1 row is newer (*). New tests are under way." in page
+    rows = body_rows(page)
+    marked = {row[2].partition(" ")[0]: (row[0], row[1]) for row in rows}
+    assert marked["paris"][0].endswith("*")
+    assert marked["paris"][1] == "–"
+    assert {name: "*" in rank or span == "–" for name, (rank, span) in marked.items()} == {
+        "lyon": False, "oslo": False, "paris": True,
+    }  # fmt: skip
+    work_of(stage.context)()
+    page = stage.client(None).get(f"/b/{task.slug}").text
+    assert "newer" not in page
+    assert all(row[1] not in ("", "–") for row in body_rows(page))
+
+
+def test_no_line_is_drawn_beside_a_row_that_was_not_tested() -> None:
+    def row(rank: int | None, cluster: int | None) -> dict[str, Any]:
+        return {"rank": rank, "cluster": cluster, "tested": cluster is not None}
+
+    rows = [row(1, 1), row(2, None), row(3, 2), row(4, 3), row(None, None), row(5, 4)]
+    assert cluster_starts({"rows": rows}) == [False, False, False, True, False, True]  # type: ignore[typeddict-item]
+
+
+def test_teams_without_names_have_the_same_letters_on_every_page(site: Site) -> None:
+    called: dict[str, set[str]] = {}
+    for address, query in (("", ""), ("", "?score=attachment.uas"), ("/matrix", ""), ("/compare", "")):
+        page = site.client().get(f"/b/unnamed{address}{query}").text
+        called[address + query] = set(re.findall(r"<bdi>(Team [A-Z])</bdi>", page))
+        assert "anonymous" not in page.partition("<main")[2].partition("</main>")[0]
+    assert set(map(frozenset, called.values())) == {frozenset({"Team A", "Team B", "Team C"})}
+    board = body_rows(site.client().get("/b/unnamed").text)
+    matrix = next(row for row in Page(site.client().get("/b/unnamed/matrix").text).rows if row[0] == "Part")
+    assert [row[2] for row in board] == matrix[1:]
+    for form in ("markdown", "svg"):
+        for sheet in ("leaderboard", "matrix"):
+            written = site.client().get(f"/v1/benchmarks/unnamed/{sheet}?format={form}").text
+            assert all(f"Team {letter}" in written for letter in "ABC"), (sheet, form)
+    assert "Team" not in "".join(row[2] for row in body_rows(site.client(ADMIN).get("/b/unnamed").text))
+
+
+def test_letters_go_on_after_the_last_one() -> None:
+    assert [letters(at) for at in (0, 25, 26, 51, 52, 701, 702)] == ["A", "Z", "AA", "AZ", "BA", "ZZ", "AAA"]
+
+
+@pytest.mark.parametrize("principal", PRINCIPALS)
+def test_the_list_shows_of_each_open_task_what_its_board_shows(site: Site, principal: str) -> None:
+    client = site.client(site.token(principal, "deps-scores"))
+    tasks = client.get("/").text.partition('<ul class="tasks">')[2].split("<li>")[1:]
+    by_name = {re.findall(r'href="/b/([^"]+)"', task)[0]: task for task in tasks}
+    for slug in ("deps-none", "deps-status", "deps-rounded", "deps-scores", "empty", "unnamed"):
+        board: Any = client.get(f"/v1/benchmarks/{slug}/leaderboard").json
+        task = by_name[slug]
+        scored = [row for row in board["rows"] if row["score"] is not None]
+        assert ('class="strip"' in task) == bool(scored), slug
+        assert task.count('class="pt"') == len(scored)
+        assert task.count('class="ci"') == sum(row["ci95"] is not None for row in scored)
+        assert ("No output has a score yet" in task) == (slug == "empty")
+        assert ("First: " in task) == bool(scored)

@@ -106,5 +106,5 @@ def test_what_a_level_hides_is_on_no_page(site: Site, level: str) -> None:
         assert "The organisers show no scores yet" in text
     else:
         assert len(rows) == 4
-        assert ("p, next" in text) == (level != "rounded")
+        assert ("p to next" in text) == (level != "rounded")
         assert ("% interval" in text) == (level != "rounded")

@@ -29,7 +29,7 @@ def stage(tmp_path: Path, valkey: Valkey) -> Iterator[Stage]:
 
 
 def live_address(page: str) -> str:
-    found = re.search(r'hx-get="([^"]*)"', page)
+    found = re.search(r'hx-get="([^"]*/live[^"]*)"', page)
     assert found is not None
     return html.unescape(found[1])
 

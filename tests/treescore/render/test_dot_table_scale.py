@@ -84,7 +84,7 @@ def test_figures_have_the_signs_of_print() -> None:
     assert interval_words(-0.0027, 0.0009, percent, signed=True) == "−0.27 to +0.09"
     assert interval_words(None, None, percent) == ""
     assert interval_words(None, 0.1, percent, signed=True) == "−inf to +10.00"
-    assert (ranks_words([3, 5]), ranks_words([3, 3]), ranks_words(None)) == ("3–5", "", "")
+    assert (ranks_words([3, 5]), ranks_words([3, 3]), ranks_words(None)) == ("3–5", "3", "")
 
 
 @given(st.text(max_size=200), st.floats(20, 300))

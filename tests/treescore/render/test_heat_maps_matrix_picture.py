@@ -110,7 +110,7 @@ def test_the_shade_is_the_score(value: float, shade: str) -> None:
 
 def test_small_p_are_dark_and_large_have_no_shade() -> None:
     assert [shade_of_p(p) for p in (1e-9, 1e-4, 2e-4, 0.01, 0.05, 0.051, None)] == [
-        *("d0", "d0", "d1", "d2", "d3", None, None),
+        *("d6", "d6", "d5", "d4", "d3", None, None),
     ]  # fmt: skip
 
 

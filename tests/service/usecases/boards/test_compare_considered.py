@@ -116,11 +116,15 @@ def test_p_tells_nothing_of_what_a_ladder_holds(task: Task) -> None:
 
 
 def test_a_new_submission_that_is_not_picked_is_a_new_question(case: Case) -> None:
-    before, name = case.pair(), case.task.leaderboard()["significance"]["comparison"]
+    before, board = case.pair(), case.task.leaderboard()
+    name = board["significance"]["comparison"]
     case.send(case.ahead, [10, 7, 9, 9, 5, 11, 8, 7, 6, 9, 6])
     case.task.work()
     early = case.task.leaderboard()
-    assert (early["significance"]["pending"], early["rows"][0]["p_next"]) == (True, None)
+    assert early["significance"]["pending"] is True
+    # until then the tests stay as they were, with the number that they allow for
+    assert early["rows"][0]["p_next"] == board["rows"][0]["p_next"]
+    assert column(early, "considered") == column(board, "considered")
     case.task.settle()
     assert column(case.task.leaderboard(), "submission") == [case.best, case.opponent]
     assert case.task.leaderboard()["significance"]["comparison"] != name

@@ -15,6 +15,7 @@ from service.errors import NotFound, Unprocessable
 from service.policy.figures import rounded_p, rounded_score
 from service.queue import BULK
 from service.store import benchmarks, boards, runs
+from service.usecases.boards.compare import NEWER
 from service.usecases.boards.ranking import board_of, question_of
 from service.usecases.boards.viewing import leaderboard
 from service.usecases.boards.work import BOARD_KIND, board_changed
@@ -76,7 +77,7 @@ def test_what_changes_while_a_comparison_is_made_is_seen_at_its_end(board, conte
     with context.store.read() as db:
         first = boards.unfinished_run(db, SLUG, 1)
     with context.store.write() as db:
-        # a worker has begun, and something changes meanwhile: no second run
+        # a worker has begun, and something changes between: no second run
         runs.claim(db, first, context.now())
         assert board_changed(db, context, SLUG) == ()
     board.submit(board.team("prague"), spoilt(2))
@@ -254,3 +255,47 @@ def test_a_comparison_that_failed_leaves_the_rows(board, context):
     assert column(document, "rank") == [1, 2]
     assert (document["significance"]["pending"], document["significance"]["test"]) == (False, None)
     assert BENCHMARK["id"] == document["benchmark"]
+
+
+def test_the_last_tests_stay_while_newer_rows_wait_for_theirs(board):
+    for number, wrong in enumerate((10, 1, 3)):
+        board.submit(board.team(f"t{number}"), spoilt(wrong))
+    board.settle()
+    first = board.leaderboard()
+    tested = {row["team"]: row for row in first["rows"]}
+    before = first["significance"]
+    board.submit(board.team("t3"), spoilt(2))
+    board.work()
+    between = board.leaderboard()
+    shown = between["significance"]
+    assert (shown["pending"], shown["pairs"], shown["test"]) == (True, 3, before["test"])
+    assert (before["as_of"], shown["as_of"]) == (None, first["as_of"])
+    assert column(between, "team") == ["t1", "t3", "t2", "t0"]
+    assert column(between, "tested") == [True, False, True, True]
+    newer = between["rows"][1]
+    assert (newer["p_next"], newer["rank_interval"], newer["cluster"], newer["reason"]) == (None, None, None, NEWER)
+    # no pair of the next rows was tested where one is newer; ranks leave room for the newer row
+    assert column(between, "p_next") == [None, None, tested["t2"]["p_next"], None]
+    assert column(between, "rank_interval") == [[1, 3], None, [1, 3], [3, 4]]
+    assert [row["ci95"] for row in between["rows"] if row["tested"]] == [
+        tested[name]["ci95"] for name in ("t1", "t2", "t0")
+    ]
+    board.settle()
+    late = board.leaderboard()
+    assert (late["significance"]["pending"], late["significance"]["as_of"]) == (False, None)
+    assert (late["significance"]["pairs"], column(late, "tested")) == (6, [True] * 4)
+
+
+def test_the_last_tests_of_rows_that_are_gone_or_of_another_question_are_not_shown(board):
+    teams = [board.team(f"t{number}") for number in range(3)]
+    for team, wrong in zip(teams, (10, 5, 3), strict=True):
+        board.submit(team, spoilt(wrong))
+    board.settle()
+    for team in teams[1:]:
+        board.submit(team, spoilt(1))
+    board.work()
+    assert board.leaderboard()["significance"]["as_of"] is None  # one row is left
+    board.settle()
+    board.patch(leaderboard={"margin": 0.01})
+    assert board.leaderboard()["significance"]["pending"] is True
+    assert board.leaderboard()["significance"]["as_of"] is None

@@ -1,0 +1,67 @@
+"""The board fits its window and its paper, whatever names are; choices act at once and news are told."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visit
+from tests.fixtures.site import LONG_WORD
+
+pytestmark = pytest.mark.browser
+
+BOARD = "/b/deps-scores"
+HOSTILE = "/b/hostile"
+PAPER = {"width": 1047, "height": 718}
+"""Pixels of A4, landscape, within its margins."""
+EDGES = """() => Object.fromEntries([...document.querySelectorAll("#board thead th")].map((head) =>
+  [head.textContent.trim().replace(/[^a-zA-Z#].*/, ""), head.getBoundingClientRect().right]))"""
+
+
+@pytest.mark.parametrize(
+    ("width", "seen"),
+    [(1280, ("#", "Ranks", "Team", "LAS", "Picture", "Parts")), (768, ("#", "Ranks", "Team", "LAS", "Picture")),
+     (390, ("#", "Team", "LAS", "Picture"))],
+)  # fmt: skip
+def test_the_columns_that_matter_are_seen_whatever_names_are(visit: Visit, width: int, seen: tuple[str, ...]) -> None:
+    page = visit(HOSTILE, viewport={"width": width, "height": 900}).page
+    edges = page.evaluate(EDGES)
+    assert {name for name in seen if not 0 < edges[name] <= width} == set()
+    whole = page.locator("#board tbody th").get_by_text(LONG_WORD[:50]).first
+    assert LONG_WORD in (whole.locator("xpath=ancestor-or-self::th").get_attribute("title") or "")
+
+
+def test_the_first_row_is_high_on_the_page(visit: Visit) -> None:
+    page = visit(BOARD, viewport={"width": 1440, "height": 900}).page
+    assert page.evaluate("document.querySelector('#board tbody tr').getBoundingClientRect().top") < 400
+
+
+def test_all_columns_are_printed_on_a_sheet(visit: Visit) -> None:
+    page = visit(HOSTILE, viewport=PAPER).page
+    page.emulate_media(media="print")
+    assert max(page.evaluate(EDGES).values()) <= PAPER["width"]
+
+
+def test_a_choice_acts_at_once_and_stands_in_the_address(visit: Visit) -> None:
+    seen = visit(BOARD)
+    page = seen.page
+    part = page.get_by_label("Part")
+    part.focus()
+    part.select_option("en_web")
+    expect(page.locator("caption")).to_contain_text("of the part en_web")
+    expect(page).to_have_url(re.compile("part=en_web"))
+    expect(page.get_by_label("Part")).to_be_focused()
+    expect(page.locator("#news")).to_contain_text("of the part en_web")
+    assert not page.get_by_role("button", name="Show").is_visible()
+    page.go_back()
+    expect(page.locator("caption")).to_contain_text("Mean LAS of 3 parts")
+    assert seen.faults == []
+
+
+def test_what_changed_on_the_board_is_told(visit: Visit) -> None:
+    page = visit(BOARD).page
+    page.evaluate("document.querySelector('#board tbody tr').remove()")
+    page.evaluate("htmx.ajax('GET', '/b/deps-scores/live?version=old', {target: '#board', swap: 'outerHTML'})")
+    expect(page.locator("#news")).to_contain_text(re.compile(r"The board has changed\. new: .*, rank 1, [\d.]+$"))
