@@ -10,10 +10,12 @@ from flask import Response, request
 from service.api import calls
 from service.caller import Caller
 from service.contract import submissions as contract
+from service.contract.comparisons import ComparisonRequest
 from service.errors import BadRequest, Conflict, Gone, NotFound
-from service.pages import answers, figures, visitors
+from service.pages import answers, figures, standing, visitors
 from service.policy.gate import LEVELS, Level
 from service.requests import LINKS, MACRO, POOLED
+from service.usecases import comparisons
 from service.usecases.benchmarks import benchmarks
 from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
@@ -133,11 +135,13 @@ CHANGES: Mapping[str, Mapping[str, bool]] = {
     "choose": {"chosen": True}, "unchoose": {"chosen": False},
 }  # fmt: skip
 """What the buttons do, and the members that they set."""
+COMPARE = "compare"
+"""What the button does that asks for the test of two submissions."""
 SLICED = ("items", "gold")
 """Feedback levels from which counts and slices are shown."""
 ALL_SCORES = "scores"
-MOST_OTHERS = 50
-"""Other submissions of the team that can be chosen."""
+AGAINST = "against"
+"""Names the other submission of the team beside which this one is shown."""
 
 
 @blueprint.get("")
@@ -145,8 +149,7 @@ def show_submission(submission: str) -> Response:
     """Show a submission."""
     caller = visitors.member(*READERS)
     view = submissions.view_submission(calls.context(), caller, submission)
-    values = _submission_values(caller, view)
-    return answers.page("submission.html", **values, others=_others(caller, values["submission"], values["level"]))
+    return answers.page("submission.html", **_submission_values(caller, view))
 
 
 @blueprint.get("/live")
@@ -163,13 +166,15 @@ def change_submission(submission: str) -> Response:
     """Rename, annotate, withdraw, choose, cancel or retry. What is refused is said on the page."""
     caller = visitors.sender("submit")
     asked = request.form.get("do", "")
-    if asked not in CHANGES:
+    if asked not in (*CHANGES, COMPARE):
         raise BadRequest("The form does not say what to change. Load the page again.")
+    if asked == COMPARE:
+        return _compared(caller, submission, request.form.get(AGAINST, ""))
     try:
         _change(caller, submission, asked)
     except answers.REFUSED as error:
         view = submissions.view_submission(calls.context(), caller, submission)
-        values = {**_submission_values(caller, view), "others": ()}
+        values = _submission_values(caller, view)
         if asked == "edit":
             values["kept"] = {name: request.form.get(name, "") for name in FIELDS}
         return answers.refused("submission.html", error, **values)
@@ -219,6 +224,14 @@ def _change(caller: Caller, submission: str, asked: str) -> None:
         submissions.patch_submission(calls.context(), caller, submission, changes)
 
 
+def _compared(caller: Caller, submission: str, other: str) -> Response:
+    """Ask whether a submission differs from another one, and show them beside each other."""
+    document = submissions.view_submission(calls.context(), caller, submission).document
+    asked = calls.loaded(ComparisonRequest, {"submissions": [submission, other]})
+    comparisons.ask(calls.context(), caller, document["benchmark"], asked)
+    return answers.go_to(f"/s/{quote(submission, safe='')}?{urlencode({AGAINST: other})}#beside")
+
+
 def _edited() -> dict[str, object]:
     notes = request.form.get("notes", "").replace("\r\n", "\n").strip()
     links = {name: request.form.get(name, "").strip() or None for name in LINKS}
@@ -247,7 +260,9 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     step = benchmark["rounding"] if level == "rounded" else None
     names = figures.ScoreNames(benchmark, step, rounded=LEVELS[level] <= Level.SCORES)
     query, own = (
-        (contract.SubmissionSlicesQuery(), {}) if live else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES)
+        (contract.SubmissionSlicesQuery(), {})
+        if live
+        else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES, AGAINST)
     )
     values: dict[str, Any] = {
         "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
@@ -255,6 +270,7 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
         "acts": figures.is_open(state) or caller.organiser, "chooses": benchmark["leaderboard"]["pick"] == "chosen",
         "problem": None, "links": LINKS, "kept": _fields(document),
         "columns": (), "rows": (), "left": 0, "every": False, "sliced": None, "live": live, "quota": document["quota"],
+        "headline": "", "place": None, "beside": None,
     }  # fmt: skip
     scores = document["scores"]
     if scores is None:
@@ -263,18 +279,13 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     columns, left = names.shown(scores["main"]["score"], _addresses(scores["metrics"]), every=every)
     values |= {"columns": columns, "left": left, "every": every}
     values["rows"] = rows_of(scores, columns, benchmark["parts"], document["outputs"] or ())
+    board = standing.board_of(caller, benchmark["id"])
+    values["headline"] = columns[0].figures.value(scores["main"]["value"])
+    values["place"] = standing.place_of(board, document, columns[0])
+    values["beside"] = standing.beside(caller, document, own.get(AGAINST), benchmark, board, columns[0], level)
     if level in SLICED:
         values["sliced"] = _sliced(caller, document, scores, names, query)
     return values
-
-
-def _others(caller: Caller, document: contract.Submission, level: str) -> list[Mapping[str, Any]]:
-    """Return the team's other scored submissions, where its sentences may be compared with theirs: beside gold."""
-    if level != "gold" or document["state"] != "succeeded" or document["team"] is None:
-        return []
-    asked = contract.SubmissionsQuery(limit=MOST_OTHERS, team=document["team"], state="succeeded")
-    page = submissions.list_submissions(calls.context(), caller, document["benchmark"], asked)
-    return [each for each in page.items if each["id"] != document["id"]]
 
 
 def _sliced(

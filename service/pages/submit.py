@@ -22,7 +22,7 @@ from service.contract.benchmarks import Benchmark, BenchmarksQuery
 from service.contract.common import PageQuery
 from service.contract.jobs import Job, JobRequest, job_schema
 from service.contract.submissions import SubmissionRequest, SubmissionsQuery
-from service.pages import answers, figures, job, visitors
+from service.pages import answers, figures, job, standing, visitors
 from service.requests import Request as Asked
 from service.usecases import access, jobs, runs
 from service.usecases.benchmarks import benchmarks, teams
@@ -387,9 +387,13 @@ def _submit_values(
     document = figures.benchmark_document(caller, slug)
     page = submissions.list_submissions(context, caller, slug, replace(query or SubmissionsQuery(), limit=LISTED))
     state, quotas = figures.state_of(document, context.now()), views.quotas_of_caller(context, caller, slug)
+    level = benchmarks.level_of(context, caller, slug)
+    step = document["rounding"] if level == "rounded" else None
+    main = figures.ScoreNames(document, step)(document["main_score"])
+    sent, trend = standing.sent_list(caller, slug, page.items, main, level)
     return values | {
         "benchmark": document, "quota": views.quota_document(quotas, context.now()) if quotas else None, "state": state,
-        "closed": _why_not(caller, document, state), "sent": page.items, "next": page.next,
+        "closed": _why_not(caller, document, state), "sent": sent, "trend": trend, "main": main, "next": page.next,
     }  # fmt: skip
 
 

@@ -77,8 +77,9 @@ def test_sentences_that_differ_from_another_of_the_team_are_found_beside_gold_on
     second = task.submit(client, ONE_WRONG, name="second")
     task.submit(task.team("oslo"), ONE_WRONG, name="of another team")
     page = client.get(page_of(second)).text
-    offered = re.findall(r'<option value="(sub_\w+)">(.+?)</option>', page)
-    assert offered == ([(first.rpartition("/")[2], "first")] if level == "gold" else [])
+    offered = re.findall(r'<option value="(sub_\w+)" selected>(.+?)</option>', page)
+    assert offered == [(first.rpartition("/")[2], "first")]
+    assert ("Show sentences that differ" in page) == (level == "gold")
     address = f"{page_of(second)}/sentences?against={first.rpartition('/')[2]}"
     assert client.get(address).status_code == (200 if level == "gold" else 403)
 
@@ -97,6 +98,63 @@ def test_what_is_offered_goes_by_the_level_of_the_moment_and_by_closing(stage: S
     assert (refused.status_code, "only organisers may delete" in words_of(refused)) == (403, True)
     assert "<h1>Delete" not in refused.text
     assert "<h1>Delete" in browser(stage).get(asked).text
+
+
+def test_a_submission_stands_on_the_board_and_beside_the_one_before(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="scores")
+    client = task.team()
+    first = task.submit(client, ONE_WRONG, name="first")
+    task.submit(task.team("oslo"), ONE_WRONG)
+    second = task.submit(client, GOLD_CONLLU, name="second")
+    pages = browser(stage, token_of(client))
+    words = words_of(pages.get(page_of(second)))
+    rows = client.get(f"{task.address}/leaderboard").json["rows"]
+    low, high = rows[0]["rank_interval"]
+    assert f"100.00 rank 1 of 2 (could be {low}–{high}) +16.67 on oslo Parsing Group , p " in words
+    assert "+16.67 on first" in words
+    assert "Compare it with every other row" in words
+    before = words_of(pages.get(page_of(first)))
+    assert "rank" not in before.partition("Scores")[0]  # it is no row of the board
+    assert "+16.67" not in before
+    page = pages.get("/submit")
+    assert "100.00 +16.67 compare" in words_of(page)
+    assert '<svg class="trend"' in page.text
+    assert pages.get(f"/b/{task.slug}").text.count('<tr class=" mine">') == 1
+
+
+def test_the_difference_of_two_own_submissions_is_tested_when_asked(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="scores")
+    client = task.team()
+    first, second = (task.submit(client, text, name="one") for text in (GOLD_CONLLU, ONE_WRONG))
+    pages = browser(stage, token_of(client))
+    other = first.rpartition("/")[2]
+    address = f"{page_of(second)}?against={other}"
+    assert "Test the difference" in words_of(pages.get(address))
+    sent = change(pages, page_of(second), "compare", against=other)
+    assert sent.headers["Location"] == f"{address}#beside"
+    [asked] = client.get(f"{task.address}/comparisons").json["items"]
+    pair = client.get(f"/v1/comparisons/{asked['id']}").json["pairs"][0]
+    shown = words_of(pages.get(address))
+    assert (
+        f"-16.67 on one : not significant, p {pair['p_adjusted']:.2f}".replace("-", "−").replace(" 0.", " .") in shown
+    )
+    assert "Test the difference" not in shown
+    assert "compare" not in words_of(pages.get("/submit")).partition("My submissions")[2]
+    assert pages.get(f"{page_of(second)}?against={task.submit().rpartition('/')[2]}").status_code == 404
+
+
+@pytest.mark.parametrize("level", ["none", "status", "rounded"])
+def test_no_test_is_offered_below_scores(stage: Stage, level: str) -> None:
+    task = SharedTask(stage, feedback=level, rounding=0.01)
+    client = task.team()
+    task.submit(client, GOLD_CONLLU, name="first")
+    second = page_of(task.submit(client, ONE_WRONG, name="second"))
+    pages = browser(stage, token_of(client))
+    words = words_of(pages.get(second))
+    assert ("−17 on first" in words) == (level == "rounded")
+    assert "Test the difference" not in words
+    assert change(pages, second, "compare", against="sub_1").status_code == 403
+    assert ("83" in words_of(pages.get("/submit"))) == (level == "rounded")
 
 
 def test_failures_have_part_line_and_fix(stage: Stage) -> None:
