@@ -86,6 +86,7 @@ def test_a_zip_holds_the_files_of_parts(stage: Stage) -> None:
     answer = post(client, ("all.zip", other))
     assert answer.status_code == 422
     assert "The file 'README' has the name of no part" in words_of(answer)
+    assert "Choose the part beside the name of the file" in words_of(answer)
     assert 'name="part:README"' in answer.text
     packed = zipped(en_ewt__conllu=TEXT, de__gsd__conllu=TEXT)
     assert post(client, ("all.zip", packed)).status_code == 303
@@ -131,6 +132,16 @@ def test_a_check_lists_part_line_and_mend_and_keeps_the_form(stage: Stage) -> No
     ):
         assert shown in words
     assert listed(task) == []
+
+
+def test_faults_of_a_kind_are_one_line_and_another_format_is_called_so(stage: Stage) -> None:
+    client = signed_in(SharedTask(stage))
+    heads = GOLD_CONLLU.replace("\t0\troot", "\t9\troot").replace("2\tobj", "8\tobj")
+    words = words_of(post(client, ("en.conllu", heads.encode()), do="check"))
+    assert "3 faults, the first: sentence 1, line 3, column 7 : HEAD is 9" in words
+    assert "2 more sentence 1, line 4, column 7 : HEAD is 8" in words
+    words = words_of(post(client, ("en.conllu", b"(S (NP She) (VP sees))\n"), do="check"))
+    assert "The text looks like bracketed trees, and is read as conllu." in words
 
 
 def test_a_check_costs_an_attempt_once(stage: Stage) -> None:
