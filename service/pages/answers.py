@@ -133,7 +133,7 @@ _ON_PAGES: Mapping[str, str] = {
     "missing-field": "Fill in the field, or choose the files, that the line names.",
     "unknown-part": "Choose the part beside the name of the file, or name the file after it.",
 }
-"""What to do on a page where the catalogue speaks of a request."""
+"""What to do on a page where the catalogue describes a request."""
 
 
 def fix_of(code: str) -> str:

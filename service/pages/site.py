@@ -21,6 +21,7 @@ from service.pages.board import shown_board
 from service.pages.markdown import strangers_html
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.boards.viewing import leaderboard
+from service.usecases.runs import TEXT_TYPE
 
 benchmarks_blueprint = answers.pages("benchmarks")
 NO_ROWS = ("none", "status")
@@ -88,14 +89,31 @@ FEEDBACK = {
 @about_blueprint.get("")
 def show_about(benchmark: str) -> Response:
     """Show what the organisers say of a benchmark."""
-    document = figures.benchmark_document(visitors.visitor().caller, benchmark)
+    caller = visitors.visitor().caller
+    document = figures.benchmark_document(caller, benchmark)
     about = document["about"]
     texts = [(title, strangers_html(about[name])) for name, title in TEXTS.items() if about.get(name)]
     names = figures.ScoreNames(document, None)
     return answers.page(
         "about.html", **shown_board(document), texts=texts, links=about.get("links") or (),
         main=names(document["main_score"]), feedback=FEEDBACK,
+        inputs=submit.inputs_of(caller, document), most_zipped=benchmarks.MOST_ZIPPED,
     )  # fmt: skip
+
+
+@about_blueprint.get("/input/<part>")
+def get_input(benchmark: str, part: str) -> Response:
+    """Send the published words of a part."""
+    view = benchmarks.part_input(calls.context(), visitors.visitor().caller, benchmark, part)
+    several = view.content_type != TEXT_TYPE
+    return answers.download(answers.sent(view), f"{part}{'.json' if several else '.txt'}")
+
+
+@about_blueprint.get("/input.zip")
+def get_inputs(benchmark: str) -> Response:
+    """Send the published words of all parts as one archive."""
+    view = benchmarks.input_archive(calls.context(), visitors.visitor().caller, benchmark)
+    return answers.download(answers.sent(view), f"{benchmark}.zip")
 
 
 revisions_blueprint = answers.pages("revisions", "/b/<benchmark>/revisions")

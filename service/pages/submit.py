@@ -374,7 +374,7 @@ def _submit_values(
         "benchmark": None, "quota": None, "sent": (), "next": None, "closed": "", "state": "",
         "kept": {name: fields.get(name, "") for name in KEPT},
         "key": new_key(), "problem": None, "check": None, "asked": (), "targets": (), "baseline": BASELINE,
-        "most_bytes": context.config.max_upload_bytes,
+        "most_bytes": context.config.max_upload_bytes, "most_zipped": benchmarks.MOST_ZIPPED,
     }  # fmt: skip
     if caller.organiser:
         listed = benchmarks.list_benchmarks(context, caller, BenchmarksQuery(limit=MOST_LISTED))
@@ -392,9 +392,22 @@ def _submit_values(
     main = figures.ScoreNames(document, step)(document["main_score"])
     sent, trend = standing.sent_list(caller, slug, page.items, main, level)
     return values | {
-        "benchmark": document, "quota": views.quota_document(quotas, context.now()) if quotas else None, "state": state,
+        "benchmark": document, "parts_sent": _targets(document), "inputs": inputs_of(caller, document),
+        "quota": views.quota_document(quotas, context.now()) if quotas else None, "state": state,
         "closed": _why_not(caller, document, state), "sent": sent, "trend": trend, "main": main, "next": page.next,
     }  # fmt: skip
+
+
+def inputs_of(caller: Caller, document: Benchmark) -> list[str]:
+    """Return the parts of which the caller may download the words; none where they are not published (yet)."""
+    parts = list(document["parts"])
+    if document["publish_input"]:
+        try:
+            benchmarks.part_input(calls.context(), caller, document["id"], parts[0])
+        except errors.NotFound:
+            return []
+        return parts
+    return []
 
 
 def _why_not(caller: Caller, document: Benchmark, state: str) -> str:

@@ -42,6 +42,46 @@
     const { lengthComputable, loaded, total } = event.detail;
     if (lengthComputable && total > 1e6) tell(loaded < total ? `Sending, ${Math.floor((100 * loaded) / total)} %` : "Sent. The service reads it.");
   });
+  // what is chosen, before it is sent: the part of each file as the service finds it, what is missing, the size
+  const part_of = (name, parts) => {
+    const named = new Map(parts.flatMap((part) => ["/", ".", "_", "-"].map((joint) => [part.replaceAll("/", joint), part])));
+    let stem = name.replace(/\.(gz|zst)$/i, "");
+    while (stem && !named.has(stem)) stem = stem.slice(0, Math.max(0, stem.lastIndexOf(".")));
+    return named.get(stem);
+  };
+  const megabytes = (bytes) => (bytes < 1e5 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
+  const list_chosen = (input, list) => {
+    const parts = JSON.parse(input.dataset.parts);
+    const most = Number(input.form.dataset.mostBytes);
+    const files = [...input.files];
+    const zips = files.some((file) => /\.zip$/i.test(file.name));
+    const found = new Map();
+    const lines = files.map((file) => {
+      const part = part_of(file.name, parts) ?? (parts.length === 1 && files.length === 1 ? parts[0] : undefined);
+      const is_zip = /\.zip$/i.test(file.name);
+      const twice = !is_zip && part !== undefined && found.has(part);
+      if (!is_zip && part !== undefined) found.set(part, file);
+      const where = is_zip ? "an archive: the service looks for the parts in it"
+        : part === undefined ? "has the name of no part: you will be asked which it is"
+        : twice ? `a second file for the part ${part}` : `part ${part}`;
+      return { words: `${file.name}: ${where}, ${megabytes(file.size)}`, wrong: twice || (!is_zip && part === undefined) };
+    });
+    const missing = zips ? [] : parts.filter((part) => !found.has(part));
+    if (files.length && missing.length) lines.push({ words: `Missing: ${missing.slice(0, 20).join(", ")}${missing.length > 20 ? ` and ${missing.length - 20} more` : ""}` });
+    const bytes = files.reduce((sum, file) => sum + file.size, 0);
+    if (files.length) lines.push({ words: `Together ${megabytes(bytes)}; the service accepts ${megabytes(most)}`, wrong: bytes > most });
+    list.replaceChildren(...lines.map(({ words, wrong }) => {
+      const item = document.createElement("li");
+      item.textContent = words;
+      item.classList.toggle("wrong", Boolean(wrong));
+      return item;
+    }));
+  };
+  for (const input of document.querySelectorAll("input[data-parts]")) {
+    const list = document.getElementById(input.dataset.list);
+    input.addEventListener("change", () => list_chosen(input, list));
+    if (input.files.length) list_chosen(input, list); // a page that is gone back to
+  }
   for (const zone of document.querySelectorAll("[data-drop]")) {
     const over = (event) => { event.preventDefault(); zone.classList.toggle("over", event.type === "dragover"); };
     for (const kind of ["dragover", "dragleave", "drop"]) zone.addEventListener(kind, over);

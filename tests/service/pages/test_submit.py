@@ -96,6 +96,23 @@ def test_a_zip_holds_the_files_of_parts(stage: Stage) -> None:
     assert post(signed_in(alone), ("all.zip", zipped(system__conllu=TEXT))).status_code == 303
 
 
+@pytest.mark.parametrize("published", [True, False])
+def test_the_test_data_is_downloaded_where_it_is_published(stage: Stage, *, published: bool) -> None:
+    task = SharedTask(stage, parts=PARTS, publish_input=published, leaderboard={"public": False})
+    client = signed_in(task)
+    for page in ("/submit", f"/b/{task.slug}/about"):
+        assert ("Download the test data" in words_of(client.get(page))) == published
+    assert stage.client(None).get(f"/b/{task.slug}/about/input.zip").status_code == 404
+    text = client.get(f"/b/{task.slug}/about/input/de.gsd")
+    packed = client.get(f"/b/{task.slug}/about/input.zip")
+    assert (text.status_code, packed.status_code) == ((200, 200) if published else (404, 404))
+    if published:
+        assert text.headers["Content-Disposition"] == 'attachment; filename="de.gsd.txt"'
+        with zipfile.ZipFile(io.BytesIO(packed.data)) as archive:
+            assert sorted(archive.namelist()) == ["de.gsd.txt", "en_ewt.txt"]
+            assert archive.read("de.gsd.txt") == text.data
+
+
 def test_files_of_no_part_are_asked_for(stage: Stage) -> None:
     task = SharedTask(stage, parts=PARTS)
     client = signed_in(task)
