@@ -4,10 +4,11 @@ With an invite a team makes itself, and gets its token once.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import cast
+from typing import Any, cast
 
 from flask import Blueprint, Response, request
 
+from service import errors
 from service.api import calls
 from service.caller import Caller
 from service.context import LruCache
@@ -192,22 +193,50 @@ def choose_theme() -> Response:
 join_blueprint = answers.pages("join", "/join/<secret>")
 
 
+TEAM_FIELDS = ("id", "name", "contact")
+
+
 @join_blueprint.get("")
 def show_join(secret: str) -> Response:
     """Show what the invite is to, and the form for a team."""
-    invite = teams.view_invite(calls.context(), visitors.visitor().caller, secret)
-    return answers.page("join.html", invite=invite, secret=secret, team=None)
+    return answers.page("join.html", **_join_values(secret, {}))
+
+
+@join_blueprint.get("/live")
+def show_id(secret: str) -> Response:
+    """Say whether a team can have the id that is typed: what sending the form would say of it."""
+    typed = request.args.get("id", "")
+    said = ""
+    try:
+        asked = calls.loaded(JoinRequest, {"invite": secret, **dict.fromkeys(TEAM_FIELDS, typed)})
+        teams.check_id(calls.context(), visitors.visitor().caller, secret, asked.id)
+    except answers.REFUSED as error:
+        said = error.problems[0].detail if error.problems else error.detail
+    return answers.page("join_id.html", typed=typed, said=said)
 
 
 @join_blueprint.post("")
 def join(secret: str) -> Response:
-    """Make the team; its token is in this answer only."""
+    """Make the team; its token is in this answer only. What is refused is said above the form, which keeps it all."""
     visitors.check_form()
-    context = calls.context()
-    given = {"invite": secret, **{name: request.form.get(name, "") for name in ("id", "name", "contact")}}
+    given = {name: request.form.get(name, "").strip() for name in TEAM_FIELDS}
     caller = visitors.visitor().caller
-    team = teams.join(context, caller, calls.loaded(JoinRequest, given))
-    return answers.page("join.html", invite=None, secret=secret, team=team)
+    try:
+        team = teams.join(calls.context(), caller, calls.loaded(JoinRequest, {"invite": secret, **given}))
+    except (errors.Unprocessable, errors.Conflict) as error:
+        return answers.refused("join.html", error, **_join_values(secret, given))
+    return answers.page("join.html", team=team)
+
+
+def _join_values(secret: str, kept: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the template of the form shows.
+
+    Raises:
+        Forbidden, Gone: the invite cannot be used (any more).
+    """
+    invite = teams.view_invite(calls.context(), visitors.visitor().caller, secret)
+    fields = {name: kept.get(name, "") for name in TEAM_FIELDS}
+    return {"invite": invite, "secret": secret, "team": None, "kept": fields, "problem": None}
 
 
 _MODULES = (admin, answers, board, compare, docs, job, sentences, submission, submit)

@@ -91,6 +91,17 @@
     });
   }
 
+  for (const button of document.querySelectorAll("button[data-copy]")) {
+    const source = document.getElementById(button.dataset.copy);
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      // without a secure connection a page may not write to the clipboard: what is selected is copied by keys
+      getSelection().selectAllChildren(source);
+      const done = navigator.clipboard?.writeText(source.textContent) ?? Promise.reject(new Error("not secure"));
+      done.then(() => tell("Copied."), () => tell("Selected: copy it with your keys."));
+    });
+  }
+
   const off = () => { try { return localStorage.getItem(KEYS) === "off"; } catch { return false; } };
   const typing = (target) => target.closest("input, select, textarea, [contenteditable]");
   const follow = (name) => { const link = document.querySelector(`a[data-key="${name}"]`); if (link) link.click(); };
