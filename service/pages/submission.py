@@ -11,18 +11,16 @@ from service.api import calls
 from service.caller import Caller
 from service.contract import submissions as contract
 from service.contract.comparisons import ComparisonRequest
-from service.errors import BadRequest, Conflict, Gone, NotFound
-from service.pages import answers, figures, standing, visitors
+from service.errors import BadRequest
+from service.pages import answers, figures, slices, standing, visitors
 from service.policy.gate import LEVELS, Level
 from service.requests import LINKS, MACRO, POOLED
 from service.usecases import comparisons
 from service.usecases.benchmarks import benchmarks
 from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
-from service.usecases.submissions import results, submissions
+from service.usecases.submissions import submissions
 from treescore.core.scores import flat_values, member_at
-
-MOST_SLICES = 500
 
 
 class ScoreRow(NamedTuple):
@@ -70,36 +68,6 @@ def rows_of(
         note = "not sent" if part not in outputs else "could not be scored" if failed else ""
         rows.append(row(part, part, note))
     return rows
-
-
-def counts_of(scores: contract.SubmissionScores, metric: str, part: str) -> list[tuple[str, Any]]:
-    """Return the counts of a part under a metric, where they are shown."""
-    whole: Mapping[str, Any] = scores["metrics"].get(metric) or {}
-    of_part = (whole.get("parts") or {}).get(part) or (whole if not whole.get("parts") else {})
-    return [(figures.score_label(name), value) for name, value in flat_values(of_part.get("counts") or {})]
-
-
-def slices_table(names: figures.ScoreNames, metric: str, slices: Sequence[Mapping[str, Any]]) -> dict[str, object]:
-    """Return heads and rows of the slices of a grouping, and how many are left out."""
-    scores = list(dict.fromkeys(name for row in slices for name, _ in flat_values(row["scores"])))
-    counts = list(dict.fromkeys(name for row in slices for name, _ in flat_values(row["counts"])))
-    known = {name: names(f"{metric}.{name}") for name in scores}
-    # those that only slices have are shares
-    written = {name: each.figures if each.doc else figures.ScoreFigures(share=True) for name, each in known.items()}
-    rows = [
-        (
-            str(row["value"]),
-            [written[name].value(member_at(row["scores"], name)) for name in scores],
-            [member_at(row["counts"], name) for name in counts],
-        )
-        for row in slices[:MOST_SLICES]
-    ]
-    return {
-        "scores": [figures.score_label(name) for name in scores],
-        "counts": [figures.score_label(name) for name in counts],
-        "rows": rows,
-        "left": max(0, len(slices) - MOST_SLICES),
-    }
 
 
 def _addresses(metrics: Mapping[str, Any]) -> Iterable[str]:
@@ -262,7 +230,7 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     query, own = (
         (contract.SubmissionSlicesQuery(), {})
         if live
-        else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES, AGAINST)
+        else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES, AGAINST, *slices.OWN)
     )
     values: dict[str, Any] = {
         "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
@@ -284,42 +252,6 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     values["place"] = standing.place_of(board, document, columns[0])
     values["beside"] = standing.beside(caller, document, own.get(AGAINST), benchmark, board, columns[0], level)
     if level in SLICED:
-        values["sliced"] = _sliced(caller, document, scores, names, query)
+        other = values["beside"]["other"] if AGAINST in own else None
+        values["sliced"] = slices.sliced(caller, document, names, query, own, other)
     return values
-
-
-def _sliced(
-    caller: Caller,
-    document: contract.Submission,
-    scores: contract.SubmissionScores,
-    names: figures.ScoreNames,
-    query: contract.SubmissionSlicesQuery,
-) -> dict[str, object] | None:
-    """Return counts and slices of a part; None where nothing is kept and nothing was asked for.
-
-    Raises:
-        NotFound: what was asked for is unknown.
-        Gone: slices are not kept any more.
-    """
-    states: Mapping[str, Mapping[str, Any]] = scores["parts"]
-    parts = [name for name in document["outputs"] or () if states.get(name, {}).get("failure") is None]
-    part = query.part or next(iter(parts), None)
-    metric = query.metric or scores["main"]["score"].partition(".")[0]
-    if metric not in scores["metrics"]:
-        metric = next(iter(scores["metrics"]), metric) if query.metric is None else metric
-
-    def look(by: str | None) -> contract.SubmissionSlices:
-        asked = contract.SubmissionSlicesQuery(part=part, metric=metric, by=by)
-        return results.submission_slices(calls.context(), caller, document["id"], asked).document
-
-    try:
-        groupings = look(None)["groupings"]
-    except (NotFound, Gone, Conflict):
-        if query != contract.SubmissionSlicesQuery():
-            raise
-        return None
-    table = None if query.by is None else slices_table(names, metric, look(query.by)["slices"])
-    return {
-        "part": part, "parts": parts, "metric": metric, "metrics": list(scores["metrics"]), "by": query.by,
-        "groupings": groupings, "table": table, "counts": counts_of(scores, metric, part or ""),
-    }  # fmt: skip

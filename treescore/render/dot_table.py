@@ -172,6 +172,17 @@ def dot_svg(*, filled: bool) -> str:
     return elements.beside_words(12, 12, "mk")
 
 
+SHARE_WIDTH, SHARE_HEIGHT = 72, 10
+
+
+def share_svg(share: float) -> str:
+    """Return a share of 1 as a bar in a frame, for a cell beside its figure."""
+    elements = draw.Elements()
+    elements.add("rect", width=SHARE_WIDTH, height=SHARE_HEIGHT, class_="room", fill=draw.LINE_COLOUR)
+    elements.add("rect", width=SHARE_WIDTH * share, height=SHARE_HEIGHT, class_="off", fill=draw.SOFT)
+    return elements.beside_words(SHARE_WIDTH, SHARE_HEIGHT, "bar")
+
+
 TREND_WIDTH, TREND_HEIGHT = 240, 48
 
 

@@ -157,6 +157,55 @@ def test_no_test_is_offered_below_scores(stage: Stage, level: str) -> None:
     assert ("83" in words_of(pages.get("/submit"))) == (level == "rounded")
 
 
+def slices_of(page: TestResponse) -> dict[str, list[str]]:
+    table = page.text.partition('class="board slices"')[2].partition("</table>")[0]
+    found = {}
+    for row in re.findall(r"<tr>(<th scope=\"row\".*?)</tr>", table):
+        cells = [html.unescape(re.sub(r"<[^>]*>", "", cell)) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)]
+        found[re.sub(r"<[^>]*>", "", row.partition("</th>")[0])] = [cell for cell in cells if cell]
+    return found
+
+
+def test_slices_are_summed_over_parts_beside_another_and_sorted(stage: Stage) -> None:
+    task = SharedTask(stage, parts=PARTS, feedback="gold")
+    client = task.team()
+    first = task.submit(client, outputs={"en": GOLD_CONLLU, "de": ONE_WRONG}).rpartition("/")[2]
+    second = task.submit(client, outputs={"en": ONE_WRONG, "de": GOLD_CONLLU})
+    by_part = []
+    for part in PARTS:
+        answer = client.get(f"{second}/slices", query_string={"part": part, "by": "upos"})
+        by_part.append({row["value"]: row for row in answer.json["slices"]})
+    address = f"{page_of(second)}?by=upos"
+    alone, whole = slices_of(client.get(f"{address}&part=en")), slices_of(client.get(address))
+    assert alone.keys() == by_part[0].keys()
+    for value, row in by_part[0].items():
+        counts, scores = row["counts"], row["scores"]
+        figures = [scores[f"{name}_with_head"] for name in ("f1", "precision", "recall")]
+        assert alone[value] == [str(counts["gold"]), str(counts["system"]), *(f"{100 * each:.2f}" for each in figures)]
+        assert whole[value][0] == str(counts["gold"] + by_part[1][value]["counts"]["gold"])
+    verbs = [each[2] for each in (alone["VERB"], whole["VERB"])]
+    assert float(verbs[0]) <= float(verbs[1]) <= 100
+    beside = client.get(f"{address}&part=en&against={first}&sort=-difference")
+    differences = [float(cells[5].replace("−", "-")) for cells in slices_of(beside).values()]
+    assert differences == sorted(differences, reverse=True)
+    assert min(differences) < 0 == max(differences)
+    more = client.get(f"{address}&columns=all")
+    assert "in the part en" in words_of(more)
+    assert "Precision with head" in words_of(more)
+    labels = client.get(f"{page_of(second)}?by=deprel")
+    looks = re.findall(r'href="(/s/[^"]*label=obj)"', labels.text)
+    assert [client.get(html.unescape(each)).status_code for each in looks] == [200]
+
+
+def test_slices_below_gold_are_those_of_the_output(stage: Stage) -> None:
+    task = SharedTask(stage, parts=PARTS, feedback="items")
+    client = task.team()
+    page = client.get(f"{page_of(task.submit(client))}?by=deprel")
+    assert "attachment by deprel in the part en" in words_of(page)
+    heads = words_of(page).partition("attachment by deprel")[2].partition("nsubj")[0]
+    assert ("System" in heads, "Gold" in heads, "Recall" in heads) == (True, False, False)
+
+
 def test_failures_have_part_line_and_fix(stage: Stage) -> None:
     task = SharedTask(stage, feedback="status")
     team = task.team()
