@@ -147,7 +147,9 @@ def beside(
         NotFound: the other one is none of its team.
     """
     others = others_of(caller, document)
-    shown: dict[str, Any] = {"others": others, "other": None, "step": None, "test": None, "asks": False}
+    shown: dict[str, Any] = {
+        "others": others, "other": None, "step": None, "test": None, "asks": False, "refused": False,
+    }  # fmt: skip
     before = next((each["id"] for each in others if str(each["id"]) < document["id"]), None)
     chosen = asked or before
     if chosen is None or document["scores"] is None:
@@ -163,7 +165,7 @@ def beside(
         test = None if found is None else tested(found, *pair, score)
         # of two of its own a team asks where one is its row, or the benchmark has a margin
         may_ask = caller.organiser or rows & set(pair) or benchmark["leaderboard"]["margin"] is not None
-        shown["asks"] = found is None and bool(may_ask)
+        shown["asks"], shown["refused"] = found is None and bool(may_ask), found is None and not may_ask
     name = str(other["name"] or UNNAMED)
     difference = _difference(score, _main_value(document, score), _main_value(other, score))
     return shown | {

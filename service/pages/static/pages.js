@@ -104,10 +104,27 @@
 
   const off = () => { try { return localStorage.getItem(KEYS) === "off"; } catch { return false; } };
   const typing = (target) => target.closest("input, select, textarea, [contenteditable]");
+  // a word lights the words below it in the output's tree: those that a pointer is on, or that keys have come to
+  const lights = [...document.querySelectorAll("[data-heads]")].map((box) => {
+    const heads = JSON.parse(box.dataset.heads);
+    const words = [...box.querySelectorAll("text.num")].map((number) => ({ id: number.textContent, texts: [number.previousElementSibling, number] }));
+    const below = (word, top) => { for (let steps = words.length; word && word !== "0" && steps; steps -= 1) { if (word === top) return true; word = heads[word]; } return false; };
+    const light = (top) => {
+      box.firstElementChild.classList.toggle("lights", top !== undefined);
+      for (const { id, texts } of words) for (const text of texts) text.classList.toggle("lit", top !== undefined && below(id, top));
+    };
+    for (const { id, texts } of words) for (const text of texts) {
+      text.addEventListener("pointerenter", () => light(id));
+      text.addEventListener("pointerleave", () => light(undefined));
+    }
+    let at = -1;
+    return (step) => { at = Math.min(Math.max(at + step, 0), words.length - 1); if (words.length) light(words[at].id); };
+  });
   const follow = (name) => { const link = document.querySelector(`a[data-key="${name}"]`); if (link) link.click(); };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || typing(event.target) || off()) return;
     if (event.key === "j" || event.key === "k") follow(event.key);
+    else if (event.key === "l" || event.key === "h") for (const step of lights) step(event.key === "l" ? 1 : -1);
     else if (event.key === "/") {
       const field = document.querySelector("input[type=search][name=q]") ?? document.querySelector("input[type=search]");
       if (field) { event.preventDefault(); field.focus(); field.select(); }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 
 import pytest
@@ -361,3 +362,14 @@ def test_names_are_text(stage: Stage) -> None:
         assert "<script>alert" not in page.text
         assert f'<h1 dir="auto">{html.escape(name)}</h1>' in page.text
         assert ">49<" not in page.text
+
+
+def test_a_sentence_has_the_heads_of_the_output_and_a_field_to_jump(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="scores")
+    client = task.team()
+    page = client.get(f"{page_of(task.submit(client, ONE_WRONG))}/sentences?n=1")
+    heads = re.search(r'data-heads="([^"]*)"', page.text)
+    assert heads is not None
+    own = [line.split("\t") for line in ONE_WRONG.split("\n\n")[0].splitlines() if line[0].isdigit()]
+    assert json.loads(html.unescape(heads[1])) == {columns[0]: columns[6] for columns in own}
+    assert 'type="number" name="n"' in page.text
