@@ -131,10 +131,17 @@ def environment() -> Environment:
     return made
 
 
+_ON_PAGES: Mapping[str, str] = {
+    "missing-field": "Fill in the field, or choose the files, that the line names.",
+    "unknown-part": "Choose the part beside the name of the file, or name the file after it.",
+}
+"""What to do on a page where the catalogue describes a request."""
+
+
 def fix_of(code: str) -> str:
     """Return what to do about a problem of this code; nothing of one that this version does not know."""
     entry = errors.CODES.get(code)
-    return "" if entry is None else entry.fix
+    return _ON_PAGES.get(code, "" if entry is None else entry.fix)
 
 
 @cache

@@ -85,6 +85,14 @@ def missed_of(tree: Tree) -> int | None:
     return sum(mark not in (None, "label", "head", "both") for mark in tree["missed"])
 
 
+def heads_of(tree: Tree) -> dict[str, str] | None:
+    """Return the head of each of the first words of the output by their numbers; None of other trees."""
+    if tree["kind"] != "dependencies":
+        return None
+    rows = zip(tree["words"][:MOST_WORDS], tree["system"][:MOST_WORDS], strict=True)
+    return {word["id"]: row["head"] for word, row in rows}
+
+
 def _picture(tree: Tree, sentence: shapes.Drawable, name: str, *, both: bool) -> Picture:
     marked = tree["wrong"] is not None
     sentence = sentence_pictures.drawn_part(sentence)
@@ -372,7 +380,7 @@ SVG = "image/svg+xml"
 NUMBER = "n"
 AGAINST = "against"
 FILTERS = ("part", "wrong", "label", "q", "order")
-SNIPPET = 60
+SNIPPET = 160
 """Letters of a sentence in the list."""
 KINDS: Mapping[str, Sequence[str]] = {
     "dependencies": ("any", "head", "label"), "constituents": ("any", "label", "span"),
@@ -492,6 +500,7 @@ def shown_window(
         "expressions": None if tree is None else expressions_of(tree, lambda: lacking(tree)),
         "heads_compared": any(registry.METRICS[name].reads_heads for name in metrics),
         "errors": None if tree is None else errors_of(tree),
+        "heads": None if tree is None else heads_of(tree),
         "listed": [(each, at(each.item), each.text[:SNIPPET]) for each in found.around],
         "members": members,
         "address": address,

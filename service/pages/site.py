@@ -5,11 +5,11 @@ With an invite a team makes itself, and gets its token once.
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 from flask import Blueprint, Response, request
 
-from service import render
+from service import errors, render
 from service.api import calls
 from service.caller import Caller
 from service.context import LruCache
@@ -37,6 +37,7 @@ from service.pages.markdown import strangers_html
 from service.pages.settings import FEEDBACK
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.boards.viewing import leaderboard
+from service.usecases.runs import TEXT_TYPE
 from treescore.core.wording import one_line
 from treescore.render.dot_table import strip_svg
 
@@ -109,8 +110,9 @@ TEXTS = {"description": "", "rules": "Rules", "licence": "Licence", "citation": 
 @about_blueprint.get("")
 def show_about(benchmark: str) -> Response:
     """Show what the organisers say of a benchmark."""
-    document = figures.benchmark_document(visitors.visitor().caller, benchmark)
-    about, now = document["about"], calls.context().now()
+    caller, now = visitors.visitor().caller, calls.context().now()
+    document = figures.benchmark_document(caller, benchmark)
+    about = document["about"]
     dates = about.get("dates") or ()
     texts = [(title, strangers_html(about[name])) for name, title in TEXTS.items() if about.get(name)]
     names = figures.ScoreNames(document, None)
@@ -118,7 +120,23 @@ def show_about(benchmark: str) -> Response:
         "about.html", **shown_board(document), texts=texts, links=about.get("links") or (), dates=dates,
         next_date=sum(datetime.fromisoformat(each["at"]) <= now for each in dates),
         main=names(document["main_score"]), feedback=FEEDBACK,
+        inputs=submit.inputs_of(caller, document), most_zipped=benchmarks.MOST_ZIPPED,
     )  # fmt: skip
+
+
+@about_blueprint.get("/input/<part>")
+def get_input(benchmark: str, part: str) -> Response:
+    """Send the published words of a part."""
+    view = benchmarks.part_input(calls.context(), visitors.visitor().caller, benchmark, part)
+    several = view.content_type != TEXT_TYPE
+    return answers.download(answers.sent(view), f"{part}{'.json' if several else '.txt'}")
+
+
+@about_blueprint.get("/input.zip")
+def get_inputs(benchmark: str) -> Response:
+    """Send the published words of all parts as one archive."""
+    view = benchmarks.input_archive(calls.context(), visitors.visitor().caller, benchmark)
+    return answers.download(answers.sent(view), f"{benchmark}.zip")
 
 
 revisions_blueprint = answers.pages("revisions", "/b/<benchmark>/revisions")
@@ -197,22 +215,50 @@ def choose_theme() -> Response:
 join_blueprint = answers.pages("join", "/join/<secret>")
 
 
+TEAM_FIELDS = ("id", "name", "contact")
+
+
 @join_blueprint.get("")
 def show_join(secret: str) -> Response:
     """Show what the invite is to, and the form for a team."""
-    invite = teams.view_invite(calls.context(), visitors.visitor().caller, secret)
-    return answers.page("join.html", invite=invite, secret=secret, team=None)
+    return answers.page("join.html", **_join_values(secret, {}))
+
+
+@join_blueprint.get("/live")
+def show_id(secret: str) -> Response:
+    """Say whether a team can have the id that is typed: what sending the form would say of it."""
+    typed = request.args.get("id", "")
+    said = ""
+    try:
+        asked = calls.loaded(JoinRequest, {"invite": secret, **dict.fromkeys(TEAM_FIELDS, typed)})
+        teams.check_id(calls.context(), visitors.visitor().caller, secret, asked.id)
+    except answers.REFUSED as error:
+        said = error.problems[0].detail if error.problems else error.detail
+    return answers.page("join_id.html", typed=typed, said=said)
 
 
 @join_blueprint.post("")
 def join(secret: str) -> Response:
-    """Make the team; its token is in this answer only."""
+    """Make the team; its token is in this answer only. What is refused is said above the form, which keeps it all."""
     visitors.check_form()
-    context = calls.context()
-    given = {"invite": secret, **{name: request.form.get(name, "") for name in ("id", "name", "contact")}}
+    given = {name: request.form.get(name, "").strip() for name in TEAM_FIELDS}
     caller = visitors.visitor().caller
-    team = teams.join(context, caller, calls.loaded(JoinRequest, given))
-    return answers.page("join.html", invite=None, secret=secret, team=team)
+    try:
+        team = teams.join(calls.context(), caller, calls.loaded(JoinRequest, {"invite": secret, **given}))
+    except (errors.Unprocessable, errors.Conflict) as error:
+        return answers.refused("join.html", error, **_join_values(secret, given))
+    return answers.page("join.html", team=team)
+
+
+def _join_values(secret: str, kept: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the template of the form shows.
+
+    Raises:
+        Forbidden, Gone: the invite cannot be used (any more).
+    """
+    invite = teams.view_invite(calls.context(), visitors.visitor().caller, secret)
+    fields = {name: kept.get(name, "") for name in TEAM_FIELDS}
+    return {"invite": invite, "secret": secret, "team": None, "kept": fields, "problem": None}
 
 
 _MODULES = (admin, answers, board, compare, docs, job, making, sentences, submission, submit)

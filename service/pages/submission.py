@@ -10,17 +10,17 @@ from flask import Response, request
 from service.api import calls
 from service.caller import Caller
 from service.contract import submissions as contract
-from service.errors import BadRequest, Conflict, Gone, NotFound
-from service.pages import answers, figures, visitors
+from service.contract.comparisons import ComparisonRequest
+from service.errors import BadRequest
+from service.pages import answers, figures, slices, standing, visitors
 from service.policy.gate import LEVELS, Level
 from service.requests import LINKS, MACRO, POOLED
+from service.usecases import comparisons
 from service.usecases.benchmarks import benchmarks
 from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
-from service.usecases.submissions import results, submissions
+from service.usecases.submissions import submissions
 from treescore.core.scores import flat_values, member_at
-
-MOST_SLICES = 500
 
 
 class ScoreRow(NamedTuple):
@@ -70,36 +70,6 @@ def rows_of(
     return rows
 
 
-def counts_of(scores: contract.SubmissionScores, metric: str, part: str) -> list[tuple[str, Any]]:
-    """Return the counts of a part under a metric, where they are shown."""
-    whole: Mapping[str, Any] = scores["metrics"].get(metric) or {}
-    of_part = (whole.get("parts") or {}).get(part) or (whole if not whole.get("parts") else {})
-    return [(figures.score_label(name), value) for name, value in flat_values(of_part.get("counts") or {})]
-
-
-def slices_table(names: figures.ScoreNames, metric: str, slices: Sequence[Mapping[str, Any]]) -> dict[str, object]:
-    """Return heads and rows of the slices of a grouping, and how many are left out."""
-    scores = list(dict.fromkeys(name for row in slices for name, _ in flat_values(row["scores"])))
-    counts = list(dict.fromkeys(name for row in slices for name, _ in flat_values(row["counts"])))
-    known = {name: names(f"{metric}.{name}") for name in scores}
-    # those that only slices have are shares
-    written = {name: each.figures if each.doc else figures.ScoreFigures(share=True) for name, each in known.items()}
-    rows = [
-        (
-            str(row["value"]),
-            [written[name].value(member_at(row["scores"], name)) for name in scores],
-            [member_at(row["counts"], name) for name in counts],
-        )
-        for row in slices[:MOST_SLICES]
-    ]
-    return {
-        "scores": [figures.score_label(name) for name in scores],
-        "counts": [figures.score_label(name) for name in counts],
-        "rows": rows,
-        "left": max(0, len(slices) - MOST_SLICES),
-    }
-
-
 def _addresses(metrics: Mapping[str, Any]) -> Iterable[str]:
     for key, metric in metrics.items():
         parts = [part["scores"] for part in (metric.get("parts") or {}).values() if part is not None]
@@ -133,11 +103,13 @@ CHANGES: Mapping[str, Mapping[str, bool]] = {
     "choose": {"chosen": True}, "unchoose": {"chosen": False},
 }  # fmt: skip
 """What the buttons do, and the members that they set."""
+COMPARE = "compare"
+"""What the button does that asks for the test of two submissions."""
 SLICED = ("items", "gold")
 """Feedback levels from which counts and slices are shown."""
 ALL_SCORES = "scores"
-MOST_OTHERS = 50
-"""Other submissions of the team that can be chosen."""
+AGAINST = "against"
+"""Names the other submission of the team beside which this one is shown."""
 
 
 @blueprint.get("")
@@ -145,8 +117,7 @@ def show_submission(submission: str) -> Response:
     """Show a submission."""
     caller = visitors.member(*READERS)
     view = submissions.view_submission(calls.context(), caller, submission)
-    values = _submission_values(caller, view)
-    return answers.page("submission.html", **values, others=_others(caller, values["submission"], values["level"]))
+    return answers.page("submission.html", **_submission_values(caller, view))
 
 
 @blueprint.get("/live")
@@ -163,13 +134,15 @@ def change_submission(submission: str) -> Response:
     """Rename, annotate, withdraw, choose, cancel or retry. What is refused is said on the page."""
     caller = visitors.sender("submit")
     asked = request.form.get("do", "")
-    if asked not in CHANGES:
+    if asked not in (*CHANGES, COMPARE):
         raise BadRequest("The form does not say what to change. Load the page again.")
+    if asked == COMPARE:
+        return _compared(caller, submission, request.form.get(AGAINST, ""))
     try:
         _change(caller, submission, asked)
     except answers.REFUSED as error:
         view = submissions.view_submission(calls.context(), caller, submission)
-        values = {**_submission_values(caller, view), "others": ()}
+        values = _submission_values(caller, view)
         if asked == "edit":
             values["kept"] = {name: request.form.get(name, "") for name in FIELDS}
         return answers.refused("submission.html", error, **values)
@@ -219,6 +192,14 @@ def _change(caller: Caller, submission: str, asked: str) -> None:
         submissions.patch_submission(calls.context(), caller, submission, changes)
 
 
+def _compared(caller: Caller, submission: str, other: str) -> Response:
+    """Ask whether a submission differs from another one, and show them beside each other."""
+    document = submissions.view_submission(calls.context(), caller, submission).document
+    asked = calls.loaded(ComparisonRequest, {"submissions": [submission, other]})
+    comparisons.ask(calls.context(), caller, document["benchmark"], asked)
+    return answers.go_to(f"/s/{quote(submission, safe='')}?{urlencode({AGAINST: other})}#beside")
+
+
 def _edited() -> dict[str, object]:
     notes = request.form.get("notes", "").replace("\r\n", "\n").strip()
     links = {name: request.form.get(name, "").strip() or None for name in LINKS}
@@ -247,7 +228,9 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     step = benchmark["rounding"] if level == "rounded" else None
     names = figures.ScoreNames(benchmark, step, rounded=LEVELS[level] <= Level.SCORES)
     query, own = (
-        (contract.SubmissionSlicesQuery(), {}) if live else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES)
+        (contract.SubmissionSlicesQuery(), {})
+        if live
+        else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES, AGAINST, *slices.OWN)
     )
     values: dict[str, Any] = {
         "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
@@ -255,6 +238,7 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
         "acts": figures.is_open(state) or caller.organiser, "chooses": benchmark["leaderboard"]["pick"] == "chosen",
         "problem": None, "links": LINKS, "kept": _fields(document),
         "columns": (), "rows": (), "left": 0, "every": False, "sliced": None, "live": live, "quota": document["quota"],
+        "headline": "", "place": None, "beside": None,
     }  # fmt: skip
     scores = document["scores"]
     if scores is None:
@@ -263,52 +247,11 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     columns, left = names.shown(scores["main"]["score"], _addresses(scores["metrics"]), every=every)
     values |= {"columns": columns, "left": left, "every": every}
     values["rows"] = rows_of(scores, columns, benchmark["parts"], document["outputs"] or ())
+    board = standing.board_of(caller, benchmark["id"])
+    values["headline"] = columns[0].figures.value(scores["main"]["value"])
+    values["place"] = standing.place_of(board, document, columns[0])
+    values["beside"] = standing.beside(caller, document, own.get(AGAINST), benchmark, board, columns[0], level)
     if level in SLICED:
-        values["sliced"] = _sliced(caller, document, scores, names, query)
+        other = values["beside"]["other"] if AGAINST in own else None
+        values["sliced"] = slices.sliced(caller, document, names, query, own, other)
     return values
-
-
-def _others(caller: Caller, document: contract.Submission, level: str) -> list[Mapping[str, Any]]:
-    """Return the team's other scored submissions, where its sentences may be compared with theirs: beside gold."""
-    if level != "gold" or document["state"] != "succeeded" or document["team"] is None:
-        return []
-    asked = contract.SubmissionsQuery(limit=MOST_OTHERS, team=document["team"], state="succeeded")
-    page = submissions.list_submissions(calls.context(), caller, document["benchmark"], asked)
-    return [each for each in page.items if each["id"] != document["id"]]
-
-
-def _sliced(
-    caller: Caller,
-    document: contract.Submission,
-    scores: contract.SubmissionScores,
-    names: figures.ScoreNames,
-    query: contract.SubmissionSlicesQuery,
-) -> dict[str, object] | None:
-    """Return counts and slices of a part; None where nothing is kept and nothing was asked for.
-
-    Raises:
-        NotFound: what was asked for is unknown.
-        Gone: slices are not kept any more.
-    """
-    states: Mapping[str, Mapping[str, Any]] = scores["parts"]
-    parts = [name for name in document["outputs"] or () if states.get(name, {}).get("failure") is None]
-    part = query.part or next(iter(parts), None)
-    metric = query.metric or scores["main"]["score"].partition(".")[0]
-    if metric not in scores["metrics"]:
-        metric = next(iter(scores["metrics"]), metric) if query.metric is None else metric
-
-    def look(by: str | None) -> contract.SubmissionSlices:
-        asked = contract.SubmissionSlicesQuery(part=part, metric=metric, by=by)
-        return results.submission_slices(calls.context(), caller, document["id"], asked).document
-
-    try:
-        groupings = look(None)["groupings"]
-    except (NotFound, Gone, Conflict):
-        if query != contract.SubmissionSlicesQuery():
-            raise
-        return None
-    table = None if query.by is None else slices_table(names, metric, look(query.by)["slices"])
-    return {
-        "part": part, "parts": parts, "metric": metric, "metrics": list(scores["metrics"]), "by": query.by,
-        "groupings": groupings, "table": table, "counts": counts_of(scores, metric, part or ""),
-    }  # fmt: skip

@@ -22,7 +22,7 @@ from service.contract.benchmarks import Benchmark, BenchmarksQuery
 from service.contract.common import PageQuery
 from service.contract.jobs import Job, JobRequest, job_schema
 from service.contract.submissions import SubmissionRequest, SubmissionsQuery
-from service.pages import answers, figures, job, visitors
+from service.pages import answers, figures, job, standing, visitors
 from service.requests import Request as Asked
 from service.usecases import access, jobs, runs
 from service.usecases.benchmarks import benchmarks, teams
@@ -374,7 +374,7 @@ def _submit_values(
         "benchmark": None, "quota": None, "sent": (), "next": None, "closed": "", "state": "",
         "kept": {name: fields.get(name, "") for name in KEPT},
         "key": new_key(), "problem": None, "check": None, "asked": (), "targets": (), "baseline": BASELINE,
-        "most_bytes": context.config.max_upload_bytes,
+        "most_bytes": context.config.max_upload_bytes, "most_zipped": benchmarks.MOST_ZIPPED,
     }  # fmt: skip
     if caller.organiser:
         listed = benchmarks.list_benchmarks(context, caller, BenchmarksQuery(limit=MOST_LISTED))
@@ -387,10 +387,27 @@ def _submit_values(
     document = figures.benchmark_document(caller, slug)
     page = submissions.list_submissions(context, caller, slug, replace(query or SubmissionsQuery(), limit=LISTED))
     state, quotas = figures.state_of(document, context.now()), views.quotas_of_caller(context, caller, slug)
+    level = benchmarks.level_of(context, caller, slug)
+    step = document["rounding"] if level == "rounded" else None
+    main = figures.ScoreNames(document, step)(document["main_score"])
+    sent, trend = standing.sent_list(caller, slug, page.items, main, level)
     return values | {
-        "benchmark": document, "quota": views.quota_document(quotas, context.now()) if quotas else None, "state": state,
-        "closed": _why_not(caller, document, state), "sent": page.items, "next": page.next,
+        "benchmark": document, "parts_sent": targets_of(document), "inputs": inputs_of(caller, document),
+        "quota": views.quota_document(quotas, context.now()) if quotas else None, "state": state,
+        "closed": _why_not(caller, document, state), "sent": sent, "trend": trend, "main": main, "next": page.next,
     }  # fmt: skip
+
+
+def inputs_of(caller: Caller, document: Benchmark) -> list[str]:
+    """Return the parts of which the caller may download the words; none where they are not published (yet)."""
+    parts = list(document["parts"])
+    if document["publish_input"]:
+        try:
+            benchmarks.part_input(calls.context(), caller, document["id"], parts[0])
+        except errors.NotFound:
+            return []
+        return parts
+    return []
 
 
 def _why_not(caller: Caller, document: Benchmark, state: str) -> str:

@@ -18,7 +18,13 @@ from sqlalchemy import Connection
 from service import queue, requests
 from service.caller import Caller
 from service.context import Context
-from service.contract.comparisons import ComparisonRequest, DifferingQuery, SeriesComparison, SeriesQuery
+from service.contract.comparisons import (
+    ComparisonRequest,
+    DifferingQuery,
+    SeriesComparison,
+    SeriesQuery,
+    StoredComparison,
+)
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable, invalid, unprocessable
 from service.policy import documents as policy_documents
 from service.policy import gate
@@ -122,6 +128,37 @@ def ask(context: Context, caller: Caller, slug: str, request: ComparisonRequest)
     if run_id is not None:
         context.queue.put(run_id, _queue(asked))
     return name
+
+
+def stored_pairs(
+    context: Context, caller: Caller, slug: str, pairs: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], StoredComparison]:
+    """Return what is stored of pairs of submissions by the main score, as the caller may see it; nothing is asked.
+
+    Raises:
+        NotFound: unknown benchmark.
+        Forbidden: the caller's level shows no comparisons.
+    """
+    with context.store.read() as db:
+        benchmark = benchmark_of(db, slug, caller)
+        release = comparison_views.reader_of(context, benchmark, caller)
+        board = ranking.board_of(db, benchmark, until=release.until, share=release.share)
+        rows = ranking.rows_of(db, board)
+        tested, _ = ranking.tested_of(db, board, rows)
+        behind = comparison_id(compare.board_question(db, board, rows, tested))
+        names = {
+            pair: behind
+            if set(pair) <= set(tested)
+            else comparison_id(compare.listed_question(db, board, rows, pair, None))
+            for pair in pairs
+        }
+    found = {}
+    for name in set(names.values()):
+        try:
+            found[name] = comparison_views.view_comparison(context, caller, name).document
+        except (NotFound, Gone):
+            continue
+    return {pair: found[name] for pair, name in names.items() if name in found}
 
 
 def delete_comparison(context: Context, caller: Caller, name: str) -> None:

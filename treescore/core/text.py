@@ -178,6 +178,44 @@ def _is_tar(data: bytes) -> bool:
     return stated.isdigit() and b"%o" % (sum(header) - sum(header[_TAR_SUM]) + 8 * ord(" ")) == stated
 
 
+class _Kind(NamedTuple):
+    """Formats whose texts begin alike, and what such a text is called."""
+
+    formats: tuple[str, ...]
+    name: str
+    begins: re.Pattern[bytes]
+
+
+_KINDS = [
+    _Kind(formats, name, re.compile(begins))
+    for formats, name, begins in (
+        (("bracketed", "discbracket"), "bracketed trees", rb"\s*[(\[]\s*[(\[A-Za-z]"),
+        (
+            ("conllu", "conllx", "conll08", "conll09", "cupt", "sdp"),
+            "a table of tab-separated columns, as CoNLL-U has",
+            rb"(?:#[^\n]*\n|[ \t\r]*\n)*\d[^\t\n]*\t(?:[^\t\n]*\t){6}",
+        ),
+        (("pharaoh", "talp"), "word alignments", rb"\s*\d+[-p]\d+(?:[ \t]+\d+[-p]\d+)*[ \t]*\r?(?:\n|$)"),
+        (("export",), "trees in NeGra's export format", rb"(?:%%[^\n]*\n)*#(?:FORMAT|BO[ST]) "),
+        (("tigerxml",), "TIGER-XML", rb"\s*(?:<\?xml[^>]*>\s*)?<(?:corpus|subcorpus)\b"),
+    )
+]
+"""How texts begin that are often taken for those of another format."""
+
+
+def of_another_format(text: object, name: str) -> Problem | None:
+    """Return what is wrong with a text that a format cannot read where it begins like those of other formats."""
+    own = next((kind for kind in _KINDS if name in kind.formats), None)
+    begun = text[:_PIECE] if isinstance(text, bytes) else b""
+    if own is None or own.begins.match(begun):
+        return None
+    kind = next((kind for kind in _KINDS if kind.begins.match(begun)), None)
+    if kind is None:
+        return None
+    detail = f"The text looks like {kind.name}, and is read as {name}. Send it in the format {name}."
+    return Problem("wrong-format", detail, line=1)
+
+
 def refuse_packed(data: bytes) -> None:
     """Refuse bytes of a file that is packed, of another program, or in another encoding.
 

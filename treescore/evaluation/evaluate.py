@@ -359,7 +359,14 @@ class Evaluation:
         outside = all(entry.metric.scores_wrong_heads for entry in self.spec.entries)  # as each scores them
         reader = choice.format.keeping_heads_outside() if outside else choice.format
         with placed(pointer, self.part):
-            system = reader.read(output, self._vocabulary, self.limits)
+            try:
+                system = reader.read(output, self._vocabulary, self.limits)
+            except InputError as error:
+                other = text.of_another_format(output, reader.name)
+                if other is None:
+                    raise
+                shown = [other, *error.problems][: self.limits.max_problems]
+                raise InputError(shown, error.total + 1) from error
             return in_order_of_gold(self.gold, trees.without_blank_end(system, self.gold), fill=fill)
 
     def compare(

@@ -192,6 +192,45 @@ def dot_svg(*, filled: bool) -> str:
     return elements.beside_words(12, 12, "mk")
 
 
+SHARE_WIDTH, SHARE_HEIGHT = 72, 10
+
+
+def share_svg(share: float) -> str:
+    """Return a share of 1 as a bar in a frame, for a cell beside its figure."""
+    elements = draw.Elements()
+    elements.add("rect", width=SHARE_WIDTH, height=SHARE_HEIGHT, class_="room", fill=draw.LINE_COLOUR)
+    elements.add("rect", width=SHARE_WIDTH * share, height=SHARE_HEIGHT, class_="off", fill=draw.SOFT)
+    return elements.beside_words(SHARE_WIDTH, SHARE_HEIGHT, "bar")
+
+
+TREND_WIDTH, TREND_HEIGHT = 240, 48
+
+
+def trend_svg(points: Iterable[tuple[float, float]]) -> str:
+    """Return scores over time as a line with a dot for each, the latest filled.
+
+    Args:
+        points: moment and score of each, two or more.
+    """
+    ordered = sorted(points)
+    times, values = zip(*ordered, strict=True)
+    room = 2 * RADIUS
+    across, up = _spread(times, TREND_WIDTH - 2 * room), _spread(values, TREND_HEIGHT - 2 * room)
+    placed = [(room + x, TREND_HEIGHT - room - y) for x, y in zip(across, up, strict=True)]
+    elements = draw.Elements()
+    elements.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in placed), class_="ci", stroke=draw.SOFT)
+    for x, y in placed[:-1]:
+        _dot(elements, x, y, Mark(0.0, filled=False), 2.5)
+    _dot(elements, *placed[-1], Mark(0.0), RADIUS)
+    return elements.beside_words(TREND_WIDTH, TREND_HEIGHT, "trend")
+
+
+def _spread(values: Sequence[float], room: float) -> list[float]:
+    """Return where values are within a room, the smallest at its beginning."""
+    low, span = min(values), max(values) - min(values)
+    return [room * (value - low) / span if span else 0.0 for value in values]
+
+
 def draw_axis(elements: draw.Elements, scale: Scale, x: float, y: float) -> None:
     """Draw labels whose base line is at y, for an axis that begins at x."""
     for value, label in scale.ticks:

@@ -52,6 +52,46 @@
     const { lengthComputable, loaded, total } = event.detail;
     if (lengthComputable && total > 1e6) tell(loaded < total ? `Sending, ${Math.floor((100 * loaded) / total)} %` : "Sent. The service reads it.");
   });
+  // what is chosen, before it is sent: the part of each file as the service finds it, what is missing, the size
+  const part_of = (name, parts) => {
+    const named = new Map(parts.flatMap((part) => ["/", ".", "_", "-"].map((joint) => [part.replaceAll("/", joint), part])));
+    let stem = name.replace(/\.(gz|zst)$/i, "");
+    while (stem && !named.has(stem)) stem = stem.slice(0, Math.max(0, stem.lastIndexOf(".")));
+    return named.get(stem);
+  };
+  const megabytes = (bytes) => (bytes < 1e5 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
+  const list_chosen = (input, list) => {
+    const parts = JSON.parse(input.dataset.parts);
+    const most = Number(input.form.dataset.mostBytes);
+    const files = [...input.files];
+    const zips = files.some((file) => /\.zip$/i.test(file.name));
+    const found = new Map();
+    const lines = files.map((file) => {
+      const part = part_of(file.name, parts) ?? (parts.length === 1 && files.length === 1 ? parts[0] : undefined);
+      const is_zip = /\.zip$/i.test(file.name);
+      const twice = !is_zip && part !== undefined && found.has(part);
+      if (!is_zip && part !== undefined) found.set(part, file);
+      const where = is_zip ? "an archive: the service looks for the parts in it"
+        : part === undefined ? "has the name of no part: you will be asked which it is"
+        : twice ? `a second file for the part ${part}` : `part ${part}`;
+      return { words: `${file.name}: ${where}, ${megabytes(file.size)}`, wrong: twice || (!is_zip && part === undefined) };
+    });
+    const missing = zips ? [] : parts.filter((part) => !found.has(part));
+    if (files.length && missing.length) lines.push({ words: `Missing: ${missing.slice(0, 20).join(", ")}${missing.length > 20 ? ` and ${missing.length - 20} more` : ""}` });
+    const bytes = files.reduce((sum, file) => sum + file.size, 0);
+    if (files.length) lines.push({ words: `Together ${megabytes(bytes)}; the service accepts ${megabytes(most)}`, wrong: bytes > most });
+    list.replaceChildren(...lines.map(({ words, wrong }) => {
+      const item = document.createElement("li");
+      item.textContent = words;
+      item.classList.toggle("wrong", Boolean(wrong));
+      return item;
+    }));
+  };
+  for (const input of document.querySelectorAll("input[data-parts]")) {
+    const list = document.getElementById(input.dataset.list);
+    input.addEventListener("change", () => list_chosen(input, list));
+    if (input.files.length) list_chosen(input, list); // a page that is gone back to
+  }
   for (const zone of document.querySelectorAll("[data-drop]")) {
     const over = (event) => { event.preventDefault(); zone.classList.toggle("over", event.type === "dragover"); };
     for (const kind of ["dragover", "dragleave", "drop"]) zone.addEventListener(kind, over);
@@ -70,12 +110,40 @@
     });
   }
 
+  for (const button of document.querySelectorAll("button[data-copy]")) {
+    const source = document.getElementById(button.dataset.copy);
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      // without a secure connection a page may not write to the clipboard: what is selected is copied by keys
+      getSelection().selectAllChildren(source);
+      const done = navigator.clipboard?.writeText(source.textContent) ?? Promise.reject(new Error("not secure"));
+      done.then(() => tell("Copied."), () => tell("Selected: copy it with your keys."));
+    });
+  }
+
   const off = () => { try { return localStorage.getItem(KEYS) === "off"; } catch { return false; } };
   const typing = (target) => target.closest("input, select, textarea, [contenteditable]");
+  // a word lights the words below it in the output's tree: those that a pointer is on, or that keys have come to
+  const lights = [...document.querySelectorAll("[data-heads]")].map((box) => {
+    const heads = JSON.parse(box.dataset.heads);
+    const words = [...box.querySelectorAll("text.num")].map((number) => ({ id: number.textContent, texts: [number.previousElementSibling, number] }));
+    const below = (word, top) => { for (let steps = words.length; word && word !== "0" && steps; steps -= 1) { if (word === top) return true; word = heads[word]; } return false; };
+    const light = (top) => {
+      box.firstElementChild.classList.toggle("lights", top !== undefined);
+      for (const { id, texts } of words) for (const text of texts) text.classList.toggle("lit", top !== undefined && below(id, top));
+    };
+    for (const { id, texts } of words) for (const text of texts) {
+      text.addEventListener("pointerenter", () => light(id));
+      text.addEventListener("pointerleave", () => light(undefined));
+    }
+    let at = -1;
+    return (step) => { at = Math.min(Math.max(at + step, 0), words.length - 1); if (words.length) light(words[at].id); };
+  });
   const follow = (name) => { const link = document.querySelector(`a[data-key="${name}"]`); if (link) link.click(); };
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || typing(event.target) || off()) return;
     if (event.key === "j" || event.key === "k") follow(event.key);
+    else if (event.key === "l" || event.key === "h") for (const step of lights) step(event.key === "l" ? 1 : -1);
     else if (event.key === "/") {
       const field = document.querySelector("input[type=search][name=q]") ?? document.querySelector("input[type=search]");
       if (field) { event.preventDefault(); field.focus(); field.select(); }

@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from io import BytesIO
 from typing import cast
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import numpy as np
 import orjson
@@ -254,6 +256,31 @@ def part_input(context: Context, caller: Caller, slug: str, part: str) -> Shown[
     if not sides:
         raise NotFound(f"Part {part!r} has no words to publish: its gold is not checked yet, or contains none.")
     return Shown(sides)
+
+
+MOST_ZIPPED = 100
+"""Parts that an archive has at most: it is made for each who asks."""
+_ZIPPED_AT = (1980, 1, 1, 0, 0, 0)
+"""Time of its files, so that equal texts make equal bytes."""
+
+
+def input_archive(context: Context, caller: Caller, slug: str) -> Shown[None]:
+    """Show the words of all parts in a zip archive, as `part_input` does those of one.
+
+    Raises:
+        NotFound: as `part_input`; or the benchmark has more than MOST_ZIPPED parts.
+    """
+    parts = view_benchmark(context, caller, slug).document["parts"]
+    if len(parts) > MOST_ZIPPED:
+        raise NotFound(f"An archive holds at most {MOST_ZIPPED} parts. Get each by itself.")
+    archive = BytesIO()
+    with ZipFile(archive, "w", ZIP_DEFLATED, compresslevel=1) as made:
+        for part in parts:
+            view = part_input(context, caller, slug, part)
+            texts = {"": view.body.decode()} if view.content_type == TEXT_TYPE else view.document
+            for side, text in texts.items():
+                made.writestr(ZipInfo(".".join(filter(None, (part, side, "txt"))), _ZIPPED_AT), text, ZIP_DEFLATED)
+    return Shown(None, archive.getvalue(), content_type="application/zip")
 
 
 def input_name(position: int, name: str) -> str:

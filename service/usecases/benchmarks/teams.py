@@ -80,13 +80,18 @@ def add_team(
         Conflict: the id is taken, perhaps by an erased team.
     """
     team = benchmarks.Team(slug, request.id, request.name, request.contact, context.now(), None)
-    if benchmarks.get_team(db, slug, team.id) is not None:
-        detail = f"The team id {team.id!r} is taken (ids of erased teams stay taken). Use another id."
-        raise Conflict(detail, slug="id-taken")
+    _check_free(db, slug, team.id)
     benchmarks.add_team(db, team)
     token = _new_token(db, context, team)
     record_event(db, context, "team.created", slug, actor=actor, team_id=team.id, subject=team.id, data=data)
     return {**_team_document(team), "token": token}
+
+
+def _check_free(db: Connection, slug: str, team_id: str) -> None:
+    """Check that no team has an id. Raises Conflict where one has, or had."""
+    if benchmarks.get_team(db, slug, team_id) is not None:
+        detail = f"The team id {team_id!r} is taken (ids of erased teams stay taken). Use another id."
+        raise Conflict(detail, slug="id-taken")
 
 
 def list_teams(context: Context, caller: Caller, slug: str, query: common.PageQuery) -> Page:
@@ -255,6 +260,19 @@ def join(context: Context, caller: Caller, request: access.JoinRequest) -> dict[
         team = access.TeamRequest(request.id, request.name, request.contact)
         made = add_team(db, context, slug, team, caller.token_id, {"invite": invite.id})
     return {"benchmark": slug, **made}
+
+
+def check_id(context: Context, caller: Caller, secret: str, team_id: str) -> None:
+    """Check whether a team could be made with an id: what `join` would say of it, and no more.
+
+    Raises:
+        Forbidden, Gone, Unprocessable, Conflict, TooManyRequests: as for `join`.
+    """
+    known = _known(context, caller, secret)
+    with context.store.read() as db:
+        _open_benchmark(db, known, context.now())
+        check_names([("/id", team_id)], benchmarks.shown_names(db, known.benchmark_id, but=team_id))
+        _check_free(db, known.benchmark_id, team_id)
 
 
 def _open_benchmark(db: Connection, invite: benchmarks.Invite, now: datetime) -> benchmarks.Benchmark:

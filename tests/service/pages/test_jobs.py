@@ -82,7 +82,7 @@ def test_choices_and_packed_files(stage: Stage) -> None:
     [
         (None, [("a.conllu", GOLD)], {}, 422, "Choose one file with the gold standard."),
         (("", b""), [("a.conllu", GOLD)], {}, 422, "Choose one file with the gold standard."),
-        (("g.conllu", GOLD), [], {}, 422, "Choose the output of at least one system."),
+        (("g.conllu", GOLD), [], {}, 422, "Fill in the field, or choose the files"),
         (("g.txt", GOLD), [("a.txt", GOLD)], {}, 422, "does not name a format. Choose the format."),
         (("etc", GOLD), [("a", GOLD)], {}, 422, "does not name a format. Choose the format."),
         (("g.conllu", b"\xff"), [("a.conllu", GOLD)], {}, 422, "line 1, column 1"),

@@ -20,6 +20,7 @@ from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, Stage, forget_failures
 from tests.fixtures.contexts import later
+from tests.fixtures.form_pages import browser
 
 HERE = "http://localhost"
 
@@ -310,3 +311,28 @@ def test_an_organiser_sees_as_a_team_and_changes_nothing(kept_stage: Stage) -> N
     assert not team.caller.organiser
     access.see_as(kept_stage.context, team, None, None)
     assert "<table" in browser.get(f"/b/{task.slug}").text
+
+
+def test_a_team_joins_and_a_taken_id_is_told_before(kept_stage: Stage) -> None:
+    task = SharedTask(kept_stage)
+    task.team("oslo")
+    asked = {"expires_at": "2999-01-01T00:00:00Z", "teams_at_most": 1}
+    address = task.organiser.post(f"{task.address}/invites", json=asked).json["address"]
+    client = kept_stage.client(None)
+    for typed, words in (
+        ("oslo", "The team id &#39;oslo&#39; is taken"), ("os-lo", "looks like the name or id of another team"),
+        ("admin", "is a name of organisers"), ("a b", "id"), ("metz", "This id is free."), ("", '"id-said"></span>'),
+    ):  # fmt: skip
+        assert words in client.get(f"{address}/live", query_string={"id": typed}).text
+    assert client.get("/join/unknown/live?id=oslo").status_code == 403
+    form = {"id": "oslo", "name": "Parsers of Metz", "contact": "m@example.org"}
+    refused = client.post(address, data=form)
+    assert refused.status_code == 409
+    assert 'value="Parsers of Metz"' in refused.text
+    made = client.post(address, data={**form, "id": "metz"})
+    token = re.search(r'<code id="token">(ts_[^<]+)</code>', made.text)
+    assert token is not None
+    assert f'<a href="data:text/plain,{token[1]}" download=' in made.text
+    assert f'href="/b/{task.slug}/about"' in made.text
+    assert browser(kept_stage, token[1]).get("/submit").status_code == 200
+    assert client.get(f"{address}/live?id=ulm").status_code == 410  # the invite is used up

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 
 import pytest
@@ -77,8 +78,9 @@ def test_sentences_that_differ_from_another_of_the_team_are_found_beside_gold_on
     second = task.submit(client, ONE_WRONG, name="second")
     task.submit(task.team("oslo"), ONE_WRONG, name="of another team")
     page = client.get(page_of(second)).text
-    offered = re.findall(r'<option value="(sub_\w+)">(.+?)</option>', page)
-    assert offered == ([(first.rpartition("/")[2], "first")] if level == "gold" else [])
+    offered = re.findall(r'<option value="(sub_\w+)" selected>(.+?)</option>', page)
+    assert offered == [(first.rpartition("/")[2], "first")]
+    assert ("Show sentences that differ" in page) == (level == "gold")
     address = f"{page_of(second)}/sentences?against={first.rpartition('/')[2]}"
     assert client.get(address).status_code == (200 if level == "gold" else 403)
 
@@ -97,6 +99,112 @@ def test_what_is_offered_goes_by_the_level_of_the_moment_and_by_closing(stage: S
     assert (refused.status_code, "only organisers may delete" in words_of(refused)) == (403, True)
     assert "<h1>Delete" not in refused.text
     assert "<h1>Delete" in browser(stage).get(asked).text
+
+
+def test_a_submission_stands_on_the_board_and_beside_the_one_before(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="scores")
+    client = task.team()
+    first = task.submit(client, ONE_WRONG, name="first")
+    task.submit(task.team("oslo"), ONE_WRONG)
+    second = task.submit(client, GOLD_CONLLU, name="second")
+    pages = browser(stage, token_of(client))
+    words = words_of(pages.get(page_of(second)))
+    rows = client.get(f"{task.address}/leaderboard").json["rows"]
+    low, high = rows[0]["rank_interval"]
+    assert f"100.00 rank 1 of 2 (could be {low}–{high}) +16.67 on oslo Parsing Group , p " in words
+    assert "+16.67 on first" in words
+    assert "Compare it with every other row" in words
+    before = words_of(pages.get(page_of(first)))
+    assert "rank" not in before.partition("Scores")[0]  # it is no row of the board
+    assert "+16.67" not in before
+    page = pages.get("/submit")
+    assert "100.00 +16.67 compare" in words_of(page)
+    assert '<svg class="trend"' in page.text
+    assert pages.get(f"/b/{task.slug}").text.count('<tr class=" mine">') == 1
+
+
+def test_the_difference_of_two_own_submissions_is_tested_when_asked(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="scores")
+    client = task.team()
+    first, second = (task.submit(client, text, name="one") for text in (GOLD_CONLLU, ONE_WRONG))
+    pages = browser(stage, token_of(client))
+    other = first.rpartition("/")[2]
+    address = f"{page_of(second)}?against={other}"
+    assert "Test the difference" in words_of(pages.get(address))
+    sent = change(pages, page_of(second), "compare", against=other)
+    assert sent.headers["Location"] == f"{address}#beside"
+    [asked] = client.get(f"{task.address}/comparisons").json["items"]
+    pair = client.get(f"/v1/comparisons/{asked['id']}").json["pairs"][0]
+    shown = words_of(pages.get(address))
+    assert (
+        f"-16.67 on one : not significant, p {pair['p_adjusted']:.2f}".replace("-", "−").replace(" 0.", " .") in shown
+    )
+    assert "Test the difference" not in shown
+    assert "compare" not in words_of(pages.get("/submit")).partition("My submissions")[2]
+    assert pages.get(f"{page_of(second)}?against={task.submit().rpartition('/')[2]}").status_code == 404
+
+
+@pytest.mark.parametrize("level", ["none", "status", "rounded"])
+def test_no_test_is_offered_below_scores(stage: Stage, level: str) -> None:
+    task = SharedTask(stage, feedback=level, rounding=0.01)
+    client = task.team()
+    task.submit(client, GOLD_CONLLU, name="first")
+    second = page_of(task.submit(client, ONE_WRONG, name="second"))
+    pages = browser(stage, token_of(client))
+    words = words_of(pages.get(second))
+    assert ("−17 on first" in words) == (level == "rounded")
+    assert "Test the difference" not in words
+    assert change(pages, second, "compare", against="sub_1").status_code == 403
+    assert ("83" in words_of(pages.get("/submit"))) == (level == "rounded")
+
+
+def slices_of(page: TestResponse) -> dict[str, list[str]]:
+    table = page.text.partition('class="board slices"')[2].partition("</table>")[0]
+    found = {}
+    for row in re.findall(r"<tr>(<th scope=\"row\".*?)</tr>", table):
+        cells = [html.unescape(re.sub(r"<[^>]*>", "", cell)) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)]
+        found[re.sub(r"<[^>]*>", "", row.partition("</th>")[0])] = [cell for cell in cells if cell]
+    return found
+
+
+def test_slices_are_summed_over_parts_beside_another_and_sorted(stage: Stage) -> None:
+    task = SharedTask(stage, parts=PARTS, feedback="gold")
+    client = task.team()
+    first = task.submit(client, outputs={"en": GOLD_CONLLU, "de": ONE_WRONG}).rpartition("/")[2]
+    second = task.submit(client, outputs={"en": ONE_WRONG, "de": GOLD_CONLLU})
+    by_part = []
+    for part in PARTS:
+        answer = client.get(f"{second}/slices", query_string={"part": part, "by": "upos"})
+        by_part.append({row["value"]: row for row in answer.json["slices"]})
+    address = f"{page_of(second)}?by=upos"
+    alone, whole = slices_of(client.get(f"{address}&part=en")), slices_of(client.get(address))
+    assert alone.keys() == by_part[0].keys()
+    for value, row in by_part[0].items():
+        counts, scores = row["counts"], row["scores"]
+        figures = [scores[f"{name}_with_head"] for name in ("f1", "precision", "recall")]
+        assert alone[value] == [str(counts["gold"]), str(counts["system"]), *(f"{100 * each:.2f}" for each in figures)]
+        assert whole[value][0] == str(counts["gold"] + by_part[1][value]["counts"]["gold"])
+    verbs = [each[2] for each in (alone["VERB"], whole["VERB"])]
+    assert float(verbs[0]) <= float(verbs[1]) <= 100
+    beside = client.get(f"{address}&part=en&against={first}&sort=-difference")
+    differences = [float(cells[5].replace("−", "-")) for cells in slices_of(beside).values()]
+    assert differences == sorted(differences, reverse=True)
+    assert min(differences) < 0 == max(differences)
+    more = client.get(f"{address}&columns=all")
+    assert "in the part en" in words_of(more)
+    assert "Precision with head" in words_of(more)
+    labels = client.get(f"{page_of(second)}?by=deprel")
+    looks = re.findall(r'href="(/s/[^"]*label=obj)"', labels.text)
+    assert [client.get(html.unescape(each)).status_code for each in looks] == [200]
+
+
+def test_slices_below_gold_are_those_of_the_output(stage: Stage) -> None:
+    task = SharedTask(stage, parts=PARTS, feedback="items")
+    client = task.team()
+    page = client.get(f"{page_of(task.submit(client))}?by=deprel")
+    assert "attachment by deprel in the part en" in words_of(page)
+    heads = words_of(page).partition("attachment by deprel")[2].partition("nsubj")[0]
+    assert ("System" in heads, "Gold" in heads, "Recall" in heads) == (True, False, False)
 
 
 def test_failures_have_part_line_and_fix(stage: Stage) -> None:
@@ -254,3 +362,14 @@ def test_names_are_text(stage: Stage) -> None:
         assert "<script>alert" not in page.text
         assert f'<h1 dir="auto">{html.escape(name)}</h1>' in page.text
         assert ">49<" not in page.text
+
+
+def test_a_sentence_has_the_heads_of_the_output_and_a_field_to_jump(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="scores")
+    client = task.team()
+    page = client.get(f"{page_of(task.submit(client, ONE_WRONG))}/sentences?n=1")
+    heads = re.search(r'data-heads="([^"]*)"', page.text)
+    assert heads is not None
+    own = [line.split("\t") for line in ONE_WRONG.split("\n\n")[0].splitlines() if line[0].isdigit()]
+    assert json.loads(html.unescape(heads[1])) == {columns[0]: columns[6] for columns in own}
+    assert 'type="number" name="n"' in page.text

@@ -86,6 +86,7 @@ def test_a_zip_holds_the_files_of_parts(stage: Stage) -> None:
     answer = post(client, ("all.zip", other))
     assert answer.status_code == 422
     assert "The file 'README' has the name of no part" in words_of(answer)
+    assert "Choose the part beside the name of the file" in words_of(answer)
     assert 'name="part:README"' in answer.text
     packed = zipped(en_ewt__conllu=TEXT, de__gsd__conllu=TEXT)
     assert post(client, ("all.zip", packed)).status_code == 303
@@ -93,6 +94,23 @@ def test_a_zip_holds_the_files_of_parts(stage: Stage) -> None:
     assert sorted(whole["outputs"]) == ["de.gsd", "en_ewt"]
     alone = SharedTask(stage)
     assert post(signed_in(alone), ("all.zip", zipped(system__conllu=TEXT))).status_code == 303
+
+
+@pytest.mark.parametrize("published", [True, False])
+def test_the_test_data_is_downloaded_where_it_is_published(stage: Stage, *, published: bool) -> None:
+    task = SharedTask(stage, parts=PARTS, publish_input=published, leaderboard={"public": False})
+    client = signed_in(task)
+    for page in ("/submit", f"/b/{task.slug}/about"):
+        assert ("Download the test data" in words_of(client.get(page))) == published
+    assert stage.client(None).get(f"/b/{task.slug}/about/input.zip").status_code == 404
+    text = client.get(f"/b/{task.slug}/about/input/de.gsd")
+    packed = client.get(f"/b/{task.slug}/about/input.zip")
+    assert (text.status_code, packed.status_code) == ((200, 200) if published else (404, 404))
+    if published:
+        assert text.headers["Content-Disposition"] == 'attachment; filename="de.gsd.txt"'
+        with zipfile.ZipFile(io.BytesIO(packed.data)) as archive:
+            assert sorted(archive.namelist()) == ["de.gsd.txt", "en_ewt.txt"]
+            assert archive.read("de.gsd.txt") == text.data
 
 
 def test_files_of_no_part_are_asked_for(stage: Stage) -> None:
@@ -131,6 +149,16 @@ def test_a_check_lists_part_line_and_mend_and_keeps_the_form(stage: Stage) -> No
     ):
         assert shown in words
     assert listed(task) == []
+
+
+def test_faults_of_a_kind_are_one_line_and_another_format_is_called_so(stage: Stage) -> None:
+    client = signed_in(SharedTask(stage))
+    heads = GOLD_CONLLU.replace("\t0\troot", "\t9\troot").replace("2\tobj", "8\tobj")
+    words = words_of(post(client, ("en.conllu", heads.encode()), do="check"))
+    assert "3 faults, the first: sentence 1, line 3, column 7 : HEAD is 9" in words
+    assert "2 more sentence 1, line 4, column 7 : HEAD is 8" in words
+    words = words_of(post(client, ("en.conllu", b"(S (NP She) (VP sees))\n"), do="check"))
+    assert "The text looks like bracketed trees, and is read as conllu." in words
 
 
 def test_a_check_costs_an_attempt_once(stage: Stage) -> None:

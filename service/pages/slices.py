@@ -1,0 +1,214 @@
+"""Slices of a submission: by groups of words or brackets how many gold and the output have, and how many agree.
+
+Groups are summed over the parts, beside those of another submission where one is chosen. All columns that a metric has
+are shown of one part.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+
+from service.api import calls
+from service.caller import Caller
+from service.contract import submissions as contract
+from service.errors import Conflict, Forbidden, Gone, NotFound
+from service.pages import figures
+from service.pages.answers import drawn
+from service.usecases.submissions import results
+from treescore.core.scores import flat_values, member_at
+from treescore.render.dot_table import share_svg
+
+MOST_SLICES = 500
+MOST_TOGETHER = 10
+"""Parts that are summed: their slices are made when they are first asked for."""
+COLUMNS, SORT = "columns", "sort"
+OWN = (COLUMNS, SORT)
+"""Parameters of the page: whether all columns are shown; by which of HEADS rows are sorted, `-` from high to low."""
+HEADS: Mapping[str, str] = {
+    "gold": "Gold", "output": "Output", "f1": "F1", "precision": "Precision", "recall": "Recall",
+    "difference": "F1 on it",
+}  # fmt: skip
+AGREED = (("gold_correct", "system_correct"), *((name, name) for name in ("correct_with_head", "matched", "correct")))
+"""Names of the counts that say how many of gold and of the output agree, the first that a metric has."""
+ORDERED = ("distance", "sentence_length", "length", "depth")
+"""Groupings whose groups stay in their own order."""
+FILTERED = ("deprel", "label")
+"""Groupings by what sentences can be filtered by."""
+_ONE = figures.ScoreFigures(share=True)
+
+
+class Sums(NamedTuple):
+    """Of a group how many gold and the output have, and how many of each agree."""
+
+    gold: int
+    output: int
+    gold_agreed: int
+    output_agreed: int
+
+    @property
+    def shares(self) -> tuple[float | None, float | None, float | None]:
+        """F1, precision and recall; None where nothing is there to be counted."""
+        precision = self.output_agreed / self.output if self.output else None
+        recall = self.gold_agreed / self.gold if self.gold else None
+        if precision is None or recall is None:
+            return (None if precision is recall is None else 0.0), precision, recall
+        return (2 * precision * recall / (precision + recall) if precision + recall else 0.0), precision, recall
+
+
+def sums_of(parts: Iterable[Sequence[Mapping[str, Any]]]) -> dict[object, Sums]:
+    """Return the groups of several parts by their values; empty where a metric has other counts of them."""
+    found: dict[object, Sums] = {}
+    for rows in parts:
+        for row in rows:
+            counts = row.get("counts") or {}
+            names = next((each for each in AGREED if all(isinstance(counts.get(name), int) for name in each)), None)
+            if names is None or not {"gold", "system"} <= counts.keys():
+                return {}
+            own = (counts["gold"], counts["system"], *(counts[name] for name in names))
+            before = found.get(row["value"], (0, 0, 0, 0))
+            found[row["value"]] = Sums(*map(sum, zip(before, own, strict=True)))
+    return found
+
+
+class SliceRow(NamedTuple):
+    """A group as it is shown: its value, what each column holds, its bar, and where its sentences are, if anywhere."""
+
+    value: str
+    cells: Mapping[str, str]
+    bar: Markup
+    link: str
+
+
+def summed_table(
+    own: Mapping[object, Sums], other: Mapping[object, Sums] | None, by: str, sort: str, link: str
+) -> dict[str, Any]:
+    """Return heads and rows of the groups, and how many are left out.
+
+    Args:
+        own: the groups.
+        other: those of another submission; None without one.
+        by: the grouping.
+        sort: by which column; empty for the groups' own order, else the most frequent first.
+        link: what the address of the sentences of a group begins with; empty where they cannot be found by it.
+    """
+    heads = {name: head for name, head in HEADS.items() if other is not None or name != "difference"}
+    figures_of: dict[object, dict[str, float | None]] = {}
+    for value, sums in own.items():
+        f1, precision, recall = sums.shares
+        beside = None if other is None or value not in other else other[value].shares[0]
+        figures_of[value] = {
+            "gold": sums.gold, "output": sums.output, "f1": f1, "precision": precision, "recall": recall,
+            "difference": None if f1 is None or beside is None else f1 - beside,
+        }  # fmt: skip
+    column = sort.removeprefix("-") or ("" if by in ORDERED else "gold")
+    order = list(own)
+    if column in heads:
+        down = sort.startswith("-") or not sort
+        known = [each for each in order if figures_of[each][column] is not None]
+        known.sort(key=lambda each: figures_of[each][column] or 0.0, reverse=down)
+        order = [*known, *(each for each in order if figures_of[each][column] is None)]
+    rows = []
+    for value in order[:MOST_SLICES]:
+        row = figures_of[value]
+        cells = {name: figures.whole(int(row[name] or 0)) for name in ("gold", "output")}
+        cells |= {name: _ONE.value(row[name]) for name in ("f1", "precision", "recall")}
+        cells["difference"] = _ONE.difference(row["difference"])
+        found = f"{link}{urlencode({'label': value})}" if link and value else ""
+        rows.append(
+            SliceRow("others" if value is None else str(value), cells, drawn(share_svg(row["f1"] or 0.0)), found)
+        )
+    return {"heads": heads, "rows": rows, "left": len(order) - len(rows), "sort": sort}
+
+
+def counts_of(scores: contract.SubmissionScores, metric: str, part: str) -> list[tuple[str, Any]]:
+    """Return the counts of a part, or of all, under a metric, where they are shown."""
+    whole: Mapping[str, Any] = scores["metrics"].get(metric) or {}
+    of_part = (whole.get("parts") or {}).get(part) or (whole if not part or not whole.get("parts") else {})
+    return [(figures.score_label(name), value) for name, value in flat_values(of_part.get("counts") or {})]
+
+
+def slices_table(names: figures.ScoreNames, metric: str, slices: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+    """Return heads and rows of the slices of a grouping, and how many are left out."""
+    scores = list(dict.fromkeys(name for row in slices for name, _ in flat_values(row["scores"])))
+    counts = list(dict.fromkeys(name for row in slices for name, _ in flat_values(row["counts"])))
+    known = {name: names(f"{metric}.{name}") for name in scores}
+    # those that only slices have are shares
+    written = {name: each.figures if each.doc else figures.ScoreFigures(share=True) for name, each in known.items()}
+    rows = [
+        (
+            str(row["value"]),
+            [written[name].value(member_at(row["scores"], name)) for name in scores],
+            [member_at(row["counts"], name) for name in counts],
+        )
+        for row in slices[:MOST_SLICES]
+    ]
+    return {
+        "scores": [figures.score_label(name) for name in scores],
+        "counts": [figures.score_label(name) for name in counts],
+        "rows": rows,
+        "left": max(0, len(slices) - MOST_SLICES),
+    }
+
+
+def sliced(
+    caller: Caller, document: contract.Submission, names: figures.ScoreNames, query: contract.SubmissionSlicesQuery,
+    own: Mapping[str, str], other: Mapping[str, Any] | None,
+) -> dict[str, object] | None:  # fmt: skip
+    """Return counts and slices, of all parts together unless one is named; None where nothing is kept and asked for.
+
+    Args:
+        caller: who looks.
+        document: of a submission with scores.
+        names: of the scores.
+        query: which slices.
+        own: parameters of the page.
+        other: the submission that is chosen beside it.
+
+    Raises:
+        NotFound: what was asked for is unknown.
+        Gone: slices are not kept any more.
+    """
+    scores = document["scores"]
+    if scores is None:
+        return None
+    states: Mapping[str, Mapping[str, Any]] = scores["parts"]
+    parts = [name for name in document["outputs"] or () if states.get(name, {}).get("failure") is None]
+    together = parts if len(parts) <= MOST_TOGETHER else parts[:1]
+    chosen = together if query.part is None else [query.part]
+    metric = query.metric or scores["main"]["score"].partition(".")[0]
+    if metric not in scores["metrics"]:
+        metric = next(iter(scores["metrics"]), metric) if query.metric is None else metric
+
+    def look(by: str | None, part: str | None, submission: str = document["id"]) -> contract.SubmissionSlices:
+        asked = contract.SubmissionSlicesQuery(part=part, metric=metric, by=by)
+        return results.submission_slices(calls.context(), caller, submission, asked).document
+
+    try:
+        groupings = look(None, next(iter(chosen), None))["groupings"]
+    except (NotFound, Gone, Conflict):
+        if query != contract.SubmissionSlicesQuery():
+            raise
+        return None
+    shown: dict[str, object] = {
+        "part": chosen[0] if len(chosen) == 1 else None, "parts": parts, "metric": metric, "by": query.by,
+        "metrics": list(scores["metrics"]), "groupings": groupings, "table": None, "summed": None, "other": other,
+        "counts": counts_of(scores, metric, chosen[0] if len(chosen) == 1 else ""), "together": len(together) > 1,
+        "query": {"part": query.part, "metric": query.metric, "by": query.by, "against": other and other["id"]},
+    }  # fmt: skip
+    if query.by is None:
+        return shown
+    by, first = query.by, chosen[0]
+    if own.get(COLUMNS) != "all":
+        sums = sums_of(look(by, part)["slices"] for part in chosen)
+        beside = None
+        if other is not None:
+            try:
+                beside = sums_of(look(by, part, other["id"])["slices"] for part in chosen)
+            except (NotFound, Gone, Conflict, Forbidden):
+                beside = {}
+        if sums:
+            link = f"/s/{document['id']}/sentences?{urlencode({'part': first})}&" if by in FILTERED else ""
+            return shown | {"summed": summed_table(sums, beside, by, own.get(SORT, ""), link)}
+    return shown | {"table": slices_table(names, metric, look(by, first)["slices"]), "part": first}
