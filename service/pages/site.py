@@ -16,7 +16,20 @@ from service.contract.benchmarks import Benchmark, BenchmarksQuery, Revision
 from service.contract.common import PageQuery
 from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import ServiceError, Unauthorized
-from service.pages import admin, answers, board, compare, docs, figures, job, sentences, submission, submit, visitors
+from service.pages import (
+    admin,
+    answers,
+    board,
+    compare,
+    docs,
+    figures,
+    job,
+    organise,
+    sentences,
+    submission,
+    submit,
+    visitors,
+)
 from service.pages.board import shown_board
 from service.pages.markdown import strangers_html
 from service.usecases.benchmarks import benchmarks, revisions, teams
@@ -192,7 +205,7 @@ def join(secret: str) -> Response:
     return answers.page("join.html", invite=None, secret=secret, team=team)
 
 
-_MODULES = (admin, answers, board, compare, docs, job, sentences, submission, submit)
+_MODULES = (admin, answers, board, compare, docs, job, organise, sentences, submission, submit)
 PAGES = [
     *(each for module in _MODULES for each in vars(module).values() if isinstance(each, Blueprint)),
     *(about_blueprint, benchmarks_blueprint, join_blueprint, revisions_blueprint, sign_in_blueprint),
