@@ -28,7 +28,9 @@ MANY = PageQuery(limit=1000)
 @blueprint.get("")
 def show_admin() -> Response:
     """List the benchmarks to organise."""
-    caller = visitors.member("organise")
+    caller = visitors.organiser()
+    if caller.benchmark is not None:
+        return answers.go_to(f"/admin/{caller.benchmark}")
     query, _ = answers.query(BenchmarksQuery)
     listed = benchmarks.list_benchmarks(calls.context(), caller, query)
     now = calls.context().now()

@@ -119,7 +119,7 @@ def show_webhooks() -> Response:
 @webhooks_blueprint.post("")
 def make_webhook() -> Response:
     """Make a webhook; its secret is in this answer only."""
-    caller = visitors.sender("organise")
+    caller = visitors.organiser(sends=True)
     context = calls.context()
     given = {"url": request.form.get("url", "").strip()}
     if request.form.get("benchmark"):
@@ -130,38 +130,38 @@ def make_webhook() -> Response:
 @webhooks_blueprint.post("/<webhook>/rotate")
 def rotate_webhook(webhook: str) -> Response:
     """Make a new secret; the old one signs too for a day."""
-    return _webhooks_page(secret=events.rotate_secret(calls.context(), visitors.sender("organise"), webhook))
+    return _webhooks_page(secret=events.rotate_secret(calls.context(), visitors.organiser(sends=True), webhook))
 
 
 @webhooks_blueprint.post("/<webhook>/test")
 def test_webhook(webhook: str) -> Response:
     """Send a test event."""
-    events.send_test(calls.context(), visitors.sender("organise"), webhook)
+    events.send_test(calls.context(), visitors.organiser(sends=True), webhook)
     return answers.go_to(f"/admin/webhooks/{webhook}")
 
 
 @webhooks_blueprint.post("/<webhook>/delete")
 def delete_webhook(webhook: str) -> Response:
     """Delete a webhook."""
-    events.delete_webhook(calls.context(), visitors.sender("organise"), webhook)
+    events.delete_webhook(calls.context(), visitors.organiser(sends=True), webhook)
     return answers.go_to("/admin/webhooks")
 
 
 @webhooks_blueprint.get("/<webhook>")
 def show_deliveries(webhook: str) -> Response:
     """Show the log of deliveries."""
-    found = events.list_deliveries(calls.context(), visitors.member("organise"), webhook, MANY_WEBHOOKS)
+    found = events.list_deliveries(calls.context(), visitors.organiser(), webhook, MANY_WEBHOOKS)
     return answers.page("admin_deliveries.html", webhook=webhook, deliveries=found.items)
 
 
 @webhooks_blueprint.post("/<webhook>/<delivery>/replay")
 def replay_delivery(webhook: str, delivery: str) -> Response:
     """Send an event again."""
-    events.replay_delivery(calls.context(), visitors.sender("organise"), webhook, delivery)
+    events.replay_delivery(calls.context(), visitors.organiser(sends=True), webhook, delivery)
     return answers.go_to(f"/admin/webhooks/{webhook}")
 
 
 def _webhooks_page(secret: dict[str, object] | None = None) -> Response:
     """Return the page; one with a secret answers a form, so that it is stored nowhere."""
-    listed = events.list_webhooks(calls.context(), visitors.member("organise"), MANY_WEBHOOKS)
+    listed = events.list_webhooks(calls.context(), visitors.organiser(), MANY_WEBHOOKS)
     return answers.page("admin_webhooks.html", webhooks=listed.items, secret=secret)

@@ -123,7 +123,7 @@ def show_revisions(benchmark: str) -> Response:
     query, _ = answers.query(PageQuery)
     listed = revisions.list_revisions(calls.context(), caller, benchmark, query)
     document = figures.benchmark_document(caller, benchmark)
-    numbers = [int(str(item["number"])) for item in listed.items]
+    numbers = [int(str(item["number"])) for item in listed.items if not item["dry_run"]]
     shown = [revisions.view_revision(calls.context(), caller, benchmark, each).document for each in numbers]
     before = {each["number"]: each for each in shown}
     rows = [{"revision": each, "changes": list(_changes(before.get(each["number"] - 1), each))} for each in shown]
