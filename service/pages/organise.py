@@ -4,13 +4,17 @@ Teams are made many at once from a table; there are new tokens and invites. Of w
 deliveries, sending again, new secrets.
 """
 
+from typing import Any
+
 from flask import Response, request
 
 from service.api import answers as api_answers
 from service.api import bodies, calls
 from service.contract.access import InviteRequest, WebhookRequest
+from service.contract.benchmarks import RevisionRequest
 from service.contract.common import PageQuery
-from service.pages import answers, visitors
+from service.errors import invalid, refuse
+from service.pages import answers, submit, visitors
 from service.pages.admin import moment_of
 from service.pages.figures import ScoreNames, benchmark_document
 from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
@@ -20,20 +24,68 @@ from service.usecases.benchmarks import revisions, teams
 revisions_blueprint = answers.pages("admin_revisions", "/admin/<benchmark>/revisions")
 MOST_REVISION = 10**9 - 1
 """Number that a revision can have; databases refuse much larger ones."""
+GOLD, DRY_RUN = "gold", "dry_run"
+"""Name of the field of the files; what a button asks for."""
+
+
+@revisions_blueprint.post("")
+def revise(benchmark: str) -> Response:
+    """Make a dry run or a revision of gold, by files, or by the dry run that was looked at."""
+    caller = visitors.member("organise")
+    upload = submit.read_upload()
+    context = calls.context()
+    document = benchmark_document(caller, benchmark)
+    assigned = submit.assign(upload.files.get(GOLD, ()), submit.targets_of(document), upload.fields)
+    dry_run = upload.fields.get("do") == DRY_RUN
+    given: dict[str, object] = {"dry_run": dry_run}
+    given |= {name: text for name in ("reason", "public_reason") if (text := upload.fields.get(name, "").strip())}
+    tried = upload.fields.get("from_dry_run", "")
+    try:
+        refuse(upload.problems)
+        refuse(assigned.problems)
+        if tried.isascii() and tried.isdigit() and len(tried) <= MOST_DIGITS:
+            given["from_dry_run"] = int(tried)
+        elif assigned.outputs:
+            given["parts"] = {part: {"gold": text} for part, text in assigned.outputs.items()}
+        else:
+            raise invalid("no-parts", "/parts", "Choose the files of the parts whose gold changes.")
+        asked = calls.loaded(RevisionRequest, given)
+        number, _ = revisions.create_revision(context, caller, benchmark, asked)
+    except answers.REFUSED as error:
+        kept = {name: upload.fields.get(name, "") for name in ("reason", "public_reason")}
+        return answers.refused("admin_revise.html", error, benchmark=document, kept=kept)
+    return answers.go_to(f"/admin/{benchmark}/revisions/{number}")
 
 
 @revisions_blueprint.get(f"/<int(max={MOST_REVISION}):number>")
 def show_difference(benchmark: str, number: int) -> Response:
     """Show what a revision changes and who would move, also of one that is not active."""
+    return answers.page("admin_difference.html", **_difference_values(benchmark, number))
+
+
+@revisions_blueprint.get(f"/<int(max={MOST_REVISION}):number>/live")
+def show_difference_live(benchmark: str, number: int) -> Response:
+    """Show the difference, if it is not as the page shows it."""
+    values = _difference_values(benchmark, number)
+    return answers.fragment(
+        "admin_difference_state.html", values["version"], final=values["final"], values=lambda: values
+    )
+
+
+def _difference_values(benchmark: str, number: int) -> dict[str, Any]:
+    """Return what a revision changes and who moves, best first, with names."""
     caller = visitors.member("organise")
     context = calls.context()
     document = benchmark_document(caller, benchmark)
     difference = revisions.difference(context, caller, benchmark, number).document
-    failure = revisions.view_revision(context, caller, benchmark, number).document["failure"]
-    figures = ScoreNames(document)(document["main_score"]).figures
-    return answers.page(
-        "admin_difference.html", benchmark=document, difference=difference, failure=failure, figures=figures
-    )
+    view = revisions.view_revision(context, caller, benchmark, number)
+    named = {each["id"]: each["name"] for each in teams.list_teams(context, caller, benchmark, MANY_INVITES).items}
+    moved = sorted(difference["moved"] or (), key=lambda move: move["rank_after"] or MOST_REVISION)
+    return {
+        "benchmark": document, "difference": difference, "moved": moved, "names": named,
+        "revision": view.document, "version": view.etag, "final": view.final,
+        "figures": ScoreNames(document)(document["main_score"]).figures,
+    }  # fmt: skip
 
 
 teams_blueprint = answers.pages("admin_teams", "/admin/<benchmark>/teams")

@@ -268,7 +268,7 @@ def send_outputs() -> Response:
     slug = _slug(caller, upload.fields.get("benchmark", ""))
     if not slug:
         raise errors.BadRequest("Choose a benchmark first.")
-    targets = _targets(figures.benchmark_document(caller, slug))
+    targets = targets_of(figures.benchmark_document(caller, slug))
     assigned = assign(upload.files.get(FILES, ()), targets, upload.fields)
     again = {"asked": assigned.asked[:MOST_ASKED], "targets": targets}
     try:
@@ -354,7 +354,7 @@ def _check(view: runs.Shown[Job]) -> dict[str, object]:
     return {"check": document, "version": view.etag}
 
 
-def _targets(document: Benchmark) -> list[str]:
+def targets_of(document: Benchmark) -> list[str]:
     """Return what files are assigned to: the parts, or the texts of each for a format of several."""
     fields = stored_spec(document).format.format.fields
     parts: Sequence[str] = list(document["parts"])

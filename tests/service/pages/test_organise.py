@@ -1,0 +1,51 @@
+"""Gold is revised in a browser: first tried, then made the revision."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from tests.contract.shared_task import SharedTask
+from tests.contract.stage import Stage
+from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+
+
+@pytest.fixture
+def task(kept_stage: Stage) -> SharedTask:
+    return SharedTask(kept_stage)
+
+
+def sent(task: SharedTask, do: str, gold: str | None = None, **fields: Any) -> Any:
+    files = {} if gold is None else {"gold": (io.BytesIO(gold.encode()), "en.conllu")}
+    slug = task.address.rpartition("/")[2]
+    return task.organiser.post(
+        f"/admin/{slug}/revisions", data={"do": do, **fields, **files}, content_type="multipart/form-data"
+    )
+
+
+def test_a_dry_run_shows_who_would_move_and_becomes_the_revision(task: SharedTask) -> None:
+    tried = sent(task, "dry_run", ONE_WRONG, reason="a wrong head")
+    assert (tried.status_code, tried.headers["Location"][-8:]) == (303, "/1000001")
+    page = task.organiser.get(tried.headers["Location"]).text
+    assert "Dry run 1000001 against revision 1" in page
+    assert "Ready." in page
+    made = sent(task, "revise", from_dry_run="1000001", public_reason="A head was wrong")
+    assert made.headers["Location"].endswith("/revisions/2")
+    assert task.organiser.get(f"{task.address}/revisions/2").json["active"]
+
+
+def test_a_dry_run_that_fails_names_the_line(task: SharedTask) -> None:
+    page = task.organiser.get(sent(task, "dry_run", "1\tShe\n\n").headers["Location"]).text
+    assert "Failed." in page
+    assert "line 1" in page
+    assert "Which ranks move" not in page
+
+
+def test_files_are_needed_and_what_was_typed_stays(task: SharedTask) -> None:
+    refused = sent(task, "revise", reason="typed already")
+    assert (refused.status_code, "typed already" in refused.text) == (422, True)
+    assert "Choose the files" in refused.text
+    both = sent(task, "revise", GOLD_CONLLU)
+    assert both.status_code == 303
