@@ -10,15 +10,16 @@ from flask import Response, request
 
 from service.api import answers as api_answers
 from service.api import bodies, calls
-from service.contract.access import InviteRequest, WebhookRequest
+from service.contract.access import InviteRequest, TokenRequest, WebhookRequest
 from service.contract.benchmarks import RevisionRequest
 from service.contract.common import PageQuery
 from service.errors import invalid, refuse
 from service.pages import answers, submit, visitors
 from service.pages.admin import moment_of
 from service.pages.figures import ScoreNames, benchmark_document
+from service.requests import EVENT_KINDS, SCOPES
 from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
-from service.usecases import events
+from service.usecases import events, tokens
 from service.usecases.benchmarks import revisions, teams
 
 revisions_blueprint = answers.pages("admin_revisions", "/admin/<benchmark>/revisions")
@@ -173,7 +174,7 @@ def make_webhook() -> Response:
     """Make a webhook; its secret is in this answer only."""
     caller = visitors.organiser(sends=True)
     context = calls.context()
-    given = {"url": request.form.get("url", "").strip()}
+    given: dict[str, object] = {"url": request.form.get("url", "").strip(), "kinds": request.form.getlist("kinds")}
     if request.form.get("benchmark"):
         given["benchmark"] = request.form["benchmark"]
     return _webhooks_page(secret=events.create_webhook(context, caller, calls.loaded(WebhookRequest, given)))
@@ -216,4 +217,39 @@ def replay_delivery(webhook: str, delivery: str) -> Response:
 def _webhooks_page(secret: dict[str, object] | None = None) -> Response:
     """Return the page; one with a secret answers a form, so that it is stored nowhere."""
     listed = events.list_webhooks(calls.context(), visitors.organiser(), MANY_WEBHOOKS)
-    return answers.page("admin_webhooks.html", webhooks=listed.items, secret=secret)
+    return answers.page("admin_webhooks.html", webhooks=listed.items, secret=secret, kinds=EVENT_KINDS)
+
+
+tokens_blueprint = answers.pages("admin_tokens", "/admin/tokens")
+
+
+@tokens_blueprint.get("")
+def show_tokens() -> Response:
+    """List who may what."""
+    return _tokens_page()
+
+
+@tokens_blueprint.post("")
+def make_token_of_scopes() -> Response:
+    """Make a token, of one benchmark where one is named; it is in this answer only."""
+    caller = visitors.sender("organise")
+    given: dict[str, object] = {"scopes": request.form.getlist("scopes")}
+    given |= {name: text for name in ("name", "benchmark") if (text := request.form.get(name, "").strip())}
+    if request.form.get("expires_at"):
+        given["expires_at"] = moment_of(request.form["expires_at"])
+    return _tokens_page(tokens.create_token(calls.context(), caller, calls.loaded(TokenRequest, given)))
+
+
+@tokens_blueprint.post("/<token>")
+def revoke_token(token: str) -> Response:
+    """Revoke a token."""
+    tokens.revoke_token(calls.context(), visitors.sender("organise"), token)
+    return answers.go_to("/admin/tokens")
+
+
+def _tokens_page(made: dict[str, object] | None = None) -> Response:
+    """Return the page; one with a token answers a form, so that it is stored nowhere."""
+    caller = visitors.member("organise")
+    query, _ = answers.query(PageQuery)
+    listed = tokens.list_tokens(calls.context(), caller, query)
+    return answers.page("admin_tokens.html", tokens=listed.items, next=listed.next, made=made, scopes=SCOPES)

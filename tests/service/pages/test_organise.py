@@ -49,3 +49,22 @@ def test_files_are_needed_and_what_was_typed_stays(task: SharedTask) -> None:
     assert "Choose the files" in refused.text
     both = sent(task, "revise", GOLD_CONLLU)
     assert both.status_code == 303
+
+
+def test_a_token_of_one_benchmark_is_made_shown_once_listed_and_revoked(task: SharedTask) -> None:
+    slug = task.address.rpartition("/")[2]
+    page = task.organiser.post("/admin/tokens", data={"scopes": "organise", "benchmark": slug, "name": "A host"}).text
+    token = page.partition("shown only now.</b> <code>")[2].partition("<")[0]
+    listed = task.organiser.get("/admin/tokens").text
+    assert ("A host" in listed, token in listed, token[:3]) == (True, False, "ts_")
+    made = task.organiser.get("/v1/tokens").json["items"][0]
+    assert (made["benchmark"], made["scopes"]) == (slug, ["organise"])
+    assert task.organiser.post(f"/admin/tokens/{made['id']}").status_code == 303
+    assert task.organiser.get("/v1/tokens").json["items"][0]["revoked_at"] is not None
+
+
+def test_a_webhook_of_chosen_kinds(task: SharedTask) -> None:
+    kinds = ["submission.scored", "revision.active"]
+    page = task.organiser.post("/admin/webhooks", data={"url": "https://example.org/hook", "kinds": kinds}).text
+    assert "shown only now" in page
+    assert task.organiser.get("/v1/webhooks").json["items"][0]["kinds"] == kinds
