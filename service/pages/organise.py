@@ -127,6 +127,16 @@ def make_token(benchmark: str, team: str) -> Response:
     return _teams_page(benchmark, made=[teams.rotate_token(calls.context(), caller, benchmark, team)])
 
 
+@teams_blueprint.post("/<team>/erase")
+def erase_team(benchmark: str, team: str) -> Response:
+    """Erase a team whose id was typed again."""
+    caller = visitors.sender("organise")
+    if request.form.get("id", "").strip() != team:
+        raise invalid("bad-value", "/id", f"Type the id {team!r} of the team to erase it. Nothing was erased.")
+    teams.erase_team(calls.context(), caller, benchmark, team)
+    return answers.go_to(f"/admin/{benchmark}/teams")
+
+
 @teams_blueprint.post("/invites")
 def make_invite(benchmark: str) -> Response:
     """Make an invite; its address is in this answer only."""
@@ -152,9 +162,10 @@ def _teams_page(
     """Return the page; one with secrets answers a form, so that it is stored nowhere."""
     caller = visitors.member("organise")
     context = calls.context()
+    listed = teams.list_teams(context, caller, benchmark, MANY_INVITES).items
     return answers.page(
-        "admin_teams.html", benchmark=benchmark_document(caller, benchmark), made=made, invite=invite,
-        teams=teams.list_teams(context, caller, benchmark, MANY_INVITES).items,
+        "admin_teams.html", benchmark=benchmark_document(caller, benchmark), made=made, invite=invite, teams=listed,
+        host=request.host_url.rstrip("/"), contacts=[text for each in listed if "@" in (text := str(each["contact"]))],
         invites=teams.list_invites(context, caller, benchmark, MANY_INVITES).items,
     )  # fmt: skip
 

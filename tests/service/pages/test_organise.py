@@ -68,3 +68,19 @@ def test_a_webhook_of_chosen_kinds(task: SharedTask) -> None:
     page = task.organiser.post("/admin/webhooks", data={"url": "https://example.org/hook", "kinds": kinds}).text
     assert "shown only now" in page
     assert task.organiser.get("/v1/webhooks").json["items"][0]["kinds"] == kinds
+
+
+def test_a_team_is_erased_where_its_id_is_typed_again_and_contacts_are_written_to(task: SharedTask) -> None:
+    slug = task.address.rpartition("/")[2]
+    team = {"id": "metz", "name": "Metz", "contact": "parsers@example.org"}
+    assert task.organiser.post(f"{task.address}/teams", json=team).status_code == 201
+    assert "mailto:?bcc=parsers%40example.org" in task.organiser.get(f"/admin/{slug}/teams").text
+    for typed, status in (("lyon", 422), ("metz", 303)):
+        assert task.organiser.post(f"/admin/{slug}/teams/metz/erase", data={"id": typed}).status_code == status
+    assert "metz" not in {each["id"] for each in task.organiser.get(f"{task.address}/teams").json["items"]}
+
+
+def test_the_whole_address_of_an_invite_is_shown(task: SharedTask) -> None:
+    slug = task.address.rpartition("/")[2]
+    given = {"expires_at": "2099-12-31T00:00", "teams_at_most": "3"}
+    assert "http://localhost/join/" in task.organiser.post(f"/admin/{slug}/teams/invites", data=given).text
