@@ -40,6 +40,9 @@ def token_hash(token: str) -> str:
 
 ADMIN, ANONYMOUS = "admin", "anonymous"
 """Token ids of the configured admin token, and of callers without a token."""
+ORGANISE = "organise"
+OF_ONE = frozenset({"submit", "read"})
+"""What the organiser of one benchmark may do beside organising it."""
 IPV6_NETWORK = 64
 """Bits of an IPv6 address that tell networks apart; the rest is its owner's choice."""
 
@@ -52,7 +55,7 @@ class Caller:
         token_id: id of the token; None without one.
         scopes: of the token.
         team: of the token, if it belongs to a team.
-        benchmark: of that team.
+        benchmark: of that team; without a team, the one benchmark that the token may organise.
         address: of the client; empty where it is not known.
     """
 
@@ -81,26 +84,44 @@ class Caller:
 
     @property
     def organiser(self) -> bool:
-        """Whether the caller is an organiser, who may do everything."""
-        return "organise" in self.scopes
+        """Whether the caller is an organiser of all benchmarks, who may do everything."""
+        return ORGANISE in self.scopes and self.benchmark is None
 
-    def allowed(self, *scopes: str) -> bool:
-        """Return whether the caller has one of these scopes; organisers have all."""
-        return self.organiser or not self.scopes.isdisjoint(scopes)
+    def organises(self, benchmark: object) -> bool:
+        """Return whether the caller is an organiser of a benchmark: of all, or of this one."""
+        return ORGANISE in self.scopes and self.benchmark in (None, benchmark)
 
-    def require(self, *scopes: str) -> None:
-        """Refuse a caller without any of these scopes.
+    def allowed(self, *scopes: str, of: object = None) -> bool:
+        """Return whether the caller has one of these scopes; organisers have all.
+
+        The organiser of one benchmark may organise only this one, and may submit and read, which use-cases allow there.
+
+        Args:
+            scopes: of which one suffices.
+            of: the benchmark that is asked for, if any.
+        """
+        if self.organiser or (of is not None and self.organises(of)):
+            return True
+        held = (
+            self.scopes if self.benchmark is None or ORGANISE not in self.scopes else self.scopes - {ORGANISE} | OF_ONE
+        )
+        return not held.isdisjoint(scopes)
+
+    def require(self, *scopes: str, of: object = None) -> None:
+        """Refuse a caller without any of these scopes; for the arguments see `allowed`.
 
         Raises:
             Unauthorized: the caller has no token.
             Forbidden: the token has none of the scopes.
         """
-        if self.allowed(*scopes):
+        if self.allowed(*scopes, of=of):
             return
         wanted = " or ".join(scopes)
         if self.token_id is None:
             raise Unauthorized(f"Send a token with the scope {wanted}: `Authorization: Bearer ...`.")
-        raise Forbidden(f"This requires a token with the scope {wanted}; yours has: {' '.join(sorted(self.scopes))}.")
+        where = "" if self.benchmark is None else f" for the benchmark {self.benchmark!r} alone"
+        held = " ".join(sorted(self.scopes))
+        raise Forbidden(f"This requires a token with the scope {wanted}; yours has{where}: {held}.")
 
 
 def principal_of(benchmark_id: str) -> str:

@@ -369,13 +369,15 @@ token_blueprint = Blueprint("tokens", __name__, url_prefix="/v1/tokens")
 @asks(
     answer("The token.", access.NewToken, status=201),
     scopes=("organise",),
-    also="scope makes",
+    also="scope kept makes",
     body=Body(json=access.TokenRequest, examples={"dashboard": "DashboardToken"}),
 )
 def create_token(caller: Caller) -> Response:
     """Create a token.
 
-    The secret of the token is shown only in this answer; the service keeps a hash.
+    The secret of the token is shown only in this answer; the service keeps a hash. With `benchmark` and the scope
+    `organise` it may do to this benchmark, its teams and their submissions all that organisers may, and reads others as
+    everyone does; it makes neither benchmarks nor tokens.
     """
     token = tokens.create_token(calls.context(), caller, calls.body(access.TokenRequest))
     return answers.secret(token, f"/v1/tokens/{token['id']}")

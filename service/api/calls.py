@@ -128,7 +128,7 @@ def caller(*scopes: str) -> Caller:
         count_failure(context(), note.address)
         raise
     if scopes:
-        known.require(*scopes)
+        known.require(*scopes, of=(request.view_args or {}).get("benchmark"))
     return known
 
 

@@ -151,18 +151,20 @@ class TokenRequest(Request):
     Attributes:
         expires_at: Expiry time in the future, with an offset from UTC; null means never.
         name: Purpose of the token. Printable characters, not only spaces.
+        benchmark: The one benchmark that the token organises, with the scope `organise` alone; null for all.
     """
 
     scopes: Annotated[Sequence[common.Scope], fields.length(1, len(SCOPES), "scopes")]
     expires_at: datetime | derive.Null = None
     name: common.Name | derive.Null = None
+    benchmark: common.Slug | derive.Null = None
 
 
 class Token(TypedDict):
     """A bearer token, without its secret.
 
     Attributes:
-        benchmark: Benchmark of a team's token.
+        benchmark: Benchmark of a team's token, or the one that it organises.
         team: Team of the token; null for other tokens.
     """
 

@@ -285,7 +285,10 @@ class RevisionRequest(Request):
         public_reason: What all who may see the revision read of the change.
         main_score: Address of the score that ranks; the default is the main score of the first metric.
         parts: Parts with new gold; null removes a part.
-        dry_run: Whether to compute the rank changes without activating the revision.
+        dry_run: Whether to compute the rank changes without activating the revision. Dry runs have numbers of their
+            own, from 1000001.
+        from_dry_run: Number of a dry run that is `ready`: its parts and scoring replace those of the
+            active revision.
     """
 
     reason: common.Notes | derive.Null = None
@@ -297,6 +300,7 @@ class RevisionRequest(Request):
     errors: Errors | None = None
     parts: Mapping[str, Part | None] | None = None
     dry_run: bool = False
+    from_dry_run: common.Ordinal | derive.Null = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -199,7 +199,7 @@ def _board_values(
         "caption_sorted": _board_caption(board, ranking, len(document["parts"]), by_rank=False),
         "explained": _explained(board, scale, figures),
         "parts": part_choices(document),
-        "picks": requests.PICKS if visitors.visitor().caller.organiser else (),
+        "picks": requests.PICKS if visitors.visitor().caller.organises(benchmark) else (),
         "exports": _exports(f"/v1/benchmarks/{benchmark}/leaderboard", f"/b/{benchmark}/export", query, query),
         "live": shown["state"] != "closed" or not view.final,
         "version": view.etag,

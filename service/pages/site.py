@@ -27,6 +27,7 @@ from service.pages import (
     figures,
     job,
     making,
+    organise,
     sentences,
     submission,
     submit,
@@ -151,7 +152,7 @@ def show_revisions(benchmark: str) -> Response:
     query, _ = answers.query(PageQuery)
     listed = revisions.list_revisions(calls.context(), caller, benchmark, query)
     document = figures.benchmark_document(caller, benchmark)
-    numbers = [int(str(item["number"])) for item in listed.items]
+    numbers = [int(str(item["number"])) for item in listed.items if not item["dry_run"]]
     shown = [revisions.view_revision(calls.context(), caller, benchmark, each).document for each in numbers]
     before = {each["number"]: each for each in shown}
     rows = [{"revision": each, "changes": list(_changes(before.get(each["number"] - 1), each))} for each in shown]
@@ -261,7 +262,7 @@ def _join_values(secret: str, kept: Mapping[str, str]) -> dict[str, Any]:
     return {"invite": invite, "secret": secret, "team": None, "kept": fields, "problem": None}
 
 
-_MODULES = (admin, answers, board, compare, docs, job, making, sentences, submission, submit)
+_MODULES = (admin, answers, board, compare, docs, job, making, organise, sentences, submission, submit)
 PAGES = [
     *(each for module in _MODULES for each in vars(module).values() if isinstance(each, Blueprint)),
     *(about_blueprint, benchmarks_blueprint, join_blueprint, revisions_blueprint, sign_in_blueprint),

@@ -164,7 +164,7 @@ def delete_submission(submission: str) -> Response:
     caller = visitors.sender("submit")
     document = submissions.view_submission(calls.context(), caller, submission).document
     submissions.delete_submission(calls.context(), caller, submission)
-    chosen = f"?{urlencode({'benchmark': document['benchmark']})}" if caller.organiser else ""
+    chosen = f"?{urlencode({'benchmark': document['benchmark']})}" if caller.organises(document["benchmark"]) else ""
     return answers.go_to(f"/submit{chosen}")
 
 
@@ -235,7 +235,8 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     values: dict[str, Any] = {
         "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
         "may_change": visitors.visitor().caller.allowed("submit"), "state": state, "open": figures.is_open(state),
-        "acts": figures.is_open(state) or caller.organiser, "chooses": benchmark["leaderboard"]["pick"] == "chosen",
+        "acts": figures.is_open(state) or caller.organises(benchmark["id"]),
+        "chooses": benchmark["leaderboard"]["pick"] == "chosen",
         "problem": None, "links": LINKS, "kept": _fields(document),
         "columns": (), "rows": (), "left": 0, "every": False, "sliced": None, "live": live, "quota": document["quota"],
         "headline": "", "place": None, "beside": None,

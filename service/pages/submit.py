@@ -381,7 +381,7 @@ def _submit_values(
         values["benchmarks"] = [(each["id"], each["title"]) for each in listed.items]
     if not slug:
         return values
-    if caller.organiser:
+    if caller.organises(slug):
         known = teams.list_teams(context, caller, slug, PageQuery(limit=MOST_LISTED))
         values["teams"] = [(each["id"], each["name"]) for each in known.items]
     document = figures.benchmark_document(caller, slug)
@@ -416,7 +416,7 @@ def _why_not(caller: Caller, document: Benchmark, state: str) -> str:
         return "You may look at submissions, not send them."
     if document["active_revision"] is None:
         return "The gold standard has not passed its check yet. Load the page again later."
-    if not caller.organiser and not figures.is_open(state):
+    if not caller.organises(document["id"]) and not figures.is_open(state):
         return "The benchmark is closed: nothing can be sent." if state == "closed" else f"The benchmark {state}."
     return ""
 

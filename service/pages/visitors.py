@@ -10,7 +10,7 @@ from urllib.parse import quote
 from flask import Response, g, request
 
 from service.api import calls, middleware
-from service.caller import Caller
+from service.caller import ORGANISE, Caller
 from service.errors import Forbidden, Unauthorized
 from service.usecases import access
 
@@ -39,7 +39,7 @@ class Visitor:
     @property
     def name(self) -> str:
         """What the page calls the visitor."""
-        return "Organiser" if self.caller.organiser else (self.caller.team or "Token")
+        return "Organiser" if ORGANISE in self.caller.scopes else (self.caller.team or "Token")
 
     @property
     def csrf(self) -> str:
@@ -135,8 +135,12 @@ def _theme() -> str:
     return theme if theme in THEMES else ""
 
 
-def member(*scopes: str) -> Caller:
-    """Return the visitor as a caller who has one of these scopes.
+def member(*scopes: str, of: str | None = None) -> Caller:
+    """Return the visitor as a caller who has one of these scopes, as an organiser has of the benchmark of the address.
+
+    Args:
+        scopes: of which one suffices.
+        of: the benchmark where the address has none.
 
     Raises:
         Unauthorized: no session, or the session has ended.
@@ -145,8 +149,13 @@ def member(*scopes: str) -> Caller:
     known = visitor()
     if known.caller.anonymous:
         raise Unauthorized(g.get("session_ended", "Sign in with a token to see this page."))
-    known.caller.require(*scopes)
+    known.caller.require(*scopes, of=of or (request.view_args or {}).get("benchmark"))
     return known.caller
+
+
+def organiser(*, sends: bool = False) -> Caller:
+    """Return the visitor as an organiser of all benchmarks or of one; who `sends` a form is checked to have."""
+    return (sender if sends else member)(ORGANISE, of=visitor().caller.benchmark)
 
 
 def scorer() -> Caller:
@@ -167,9 +176,9 @@ def scorer() -> Caller:
     return member(SCORE)
 
 
-def sender(*scopes: str) -> Caller:
+def sender(*scopes: str, of: str | None = None) -> Caller:
     """Return the visitor as a caller who has one of these scopes and sent this form. Raises as these two calls."""
-    caller = member(*scopes)
+    caller = member(*scopes, of=of)
     check_form()
     return caller
 

@@ -78,7 +78,7 @@ def knows(benchmark: Benchmark, caller: Caller) -> bool:
     All may know of one whose board is public. Of another one know organisers, its teams, and tokens of no team that
     read: organisers make those.
     """
-    if benchmark.leaderboard["public"] or caller.organiser:
+    if benchmark.leaderboard["public"] or caller.organises(benchmark.id):
         return True
     return caller.benchmark == benchmark.id or (caller.benchmark is None and caller.allowed("read"))
 
@@ -377,7 +377,7 @@ def event_view(level: Level | None, caller: Caller, event: Document) -> dict[str
         caller: who reads.
         event: `id`, `type`, `at`, `benchmark`, `team`, `subject`, `actor`, `data`.
     """
-    if caller.organiser:
+    if caller.organises(event["benchmark"]):
         return dict(event)
     kind, data = str(event["type"]), event["data"]
     if data.get("dry_run"):

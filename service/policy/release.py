@@ -97,15 +97,16 @@ class Release:
         settings, leaderboard = benchmark.settings, benchmark.leaderboard
         before, after = LEVELS[settings["feedback"]], LEVELS[settings["feedback_after_closing"] or settings["feedback"]]
         level = min(before, after) if now is None else after if benchmark.closed(now) else before
-        level = Level.GOLD if caller.organiser else level
-        frozen = benchmark.frozen_at if board and not caller.organiser else None
+        organiser = caller.organises(benchmark.id)
+        level = Level.GOLD if organiser else level
+        frozen = benchmark.frozen_at if board and not organiser else None
         until = frozen if frozen is not None and now is not None and now >= frozen else None
         share = figures.shown_share(benchmark, until or now)
-        named = caller.organiser or not leaderboard["anonymous"]
+        named = organiser or not leaderboard["anonymous"]
         release = cls(
-            level, float(settings["rounding"] or DEFAULT_STEP), board=board, organiser=caller.organiser, until=until,
+            level, float(settings["rounding"] or DEFAULT_STEP), board=board, organiser=organiser, until=until,
             shown=share, share=share, named=named,
-            whole=caller.organiser or (board and named and leaderboard["public"] and until is None),
+            whole=organiser or (board and named and leaderboard["public"] and until is None),
             fits=level is Level.GOLD or bool(settings["publish_input"]),
             held=leaderboard["ladder"] and level < Level.ITEMS,
         )  # fmt: skip

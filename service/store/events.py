@@ -83,12 +83,15 @@ def listing(
         after: the position.
         limit: maximum number of events.
         benchmark_id: only of this benchmark.
-        reader: (benchmark, team) of the reader, who sees the events of this team and of no team. None for all events.
+        reader: (benchmark, team) of the reader, who sees the events of this team (without one, of all teams of the
+            benchmark) and of no team. None for all events.
     """
     c = events.c
     query = tables.narrowed(tables.page_from(select(events), c.seq, after, limit), (c.benchmark_id, benchmark_id))
     if reader is not None:
-        query = query.where(c.team_id.is_(None) | ((c.benchmark_id == reader[0]) & (c.team_id == reader[1])))
+        own = c.benchmark_id == reader[0]
+        own = own if reader[1] is None else own & (c.team_id == reader[1])
+        query = query.where(c.team_id.is_(None) | own)
     return [event_of(row) for row in db.execute(query)]
 
 

@@ -18,6 +18,8 @@ FINAL_STATES = (ACTIVE, SUPERSEDED, FAILED, READY)
 NEVER_ACTIVE = (FAILED, READY)
 READABLE = (ACTIVE, SUPERSEDED)
 """States of revisions that have boards."""
+DRY_RUNS = 1_000_000
+"""Numbers above it are those of dry runs, which count by themselves: the numbers of revisions have no gaps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +96,17 @@ def by_id(db: Connection, revision_id: str) -> Revision | None:
     return one(db, select(revisions).where(revisions.c.id == revision_id), _revision)
 
 
-def last_number(db: Connection, benchmark_id: str) -> int:
-    """Return the highest number, 0 before the first revision."""
-    return tables.count(db, select(func.max(revisions.c.number)).where(revisions.c.benchmark_id == benchmark_id))
+def next_number(db: Connection, benchmark_id: str, *, dry_run: bool) -> int:
+    """Return the number of the next revision, or of the next dry run."""
+    c = revisions.c
+    query = select(func.max(c.number)).where(c.benchmark_id == benchmark_id, c.dry_run.is_(dry_run))
+    return (tables.count(db, query) or (DRY_RUNS if dry_run else 0)) + 1
 
 
 def listing(
     db: Connection, benchmark_id: str, before: int | None, limit: int, *, dry_runs: bool = True
 ) -> Sequence[Revision]:
-    """List revisions before a given number, newest first."""
+    """List revisions before a given number, newest first; all dry runs come before the others."""
     query = select(revisions).where(revisions.c.benchmark_id == benchmark_id)
     query = query if dry_runs else query.where(revisions.c.dry_run.is_(False))
     return [_revision(row) for row in db.execute(tables.page_down(query, revisions.c.number, before, limit))]
@@ -111,7 +115,8 @@ def listing(
 def active_before(db: Connection, benchmark_id: str, revision: Revision) -> Revision | None:
     """Return the revision that was active before another one, or would be replaced by it; None where there is none."""
     c = revisions.c
-    query = select(revisions).where(c.benchmark_id == benchmark_id, c.number < revision.number, c.state.in_(READABLE))
+    earlier = c.created_at <= revision.created_at if revision.dry_run else c.number < revision.number
+    query = select(revisions).where(c.benchmark_id == benchmark_id, earlier, c.state.in_(READABLE))
     return one(db, query.order_by(c.number.desc()).limit(1), _revision)
 
 

@@ -86,7 +86,7 @@ def team_of(caller: Caller, slug: str) -> str | None:
 
 def may_read(caller: Caller, submission: submissions.Submission) -> bool:
     """Return whether a caller may know of a submission: its team and organisers may."""
-    if caller.organiser:
+    if caller.organises(submission.benchmark_id):
         return True
     team = team_of(caller, submission.benchmark_id)
     return team is not None and team == submission.team_id and caller.allowed("submit", "read")
@@ -161,7 +161,7 @@ def require_open(benchmark: Benchmark, caller: Caller, now: datetime) -> None:
     Raises:
         Conflict: it is not open.
     """
-    if caller.organiser:
+    if caller.organises(benchmark.id):
         return
     if not benchmark.opened(now):
         raise errors.Conflict(
@@ -367,7 +367,7 @@ def signed_in(context: Context, cookie: str, address: str) -> SignedIn:
     if now - session.seen_at > SESSION_RESOLUTION:
         with context.store.write(durable=False) as db:
             tokens.note_session_use(db, session.hash, now)
-    if session.as_team is None or not caller.organiser:
+    if session.as_team is None or not caller.organises(session.as_benchmark):
         return SignedIn(caller, session)
     looking = f"{caller.token_id}:as:{session.as_team}"  # no id of a token: the organiser's own jobs are not the team's
     team = Caller(looking, frozenset({READER}), session.as_team, session.as_benchmark, address)
@@ -388,7 +388,7 @@ def see_as(context: Context, signed: SignedIn, benchmark: str | None, team: str 
         NotFound: unknown benchmark or team.
     """
     own = caller_by_hash(context, signed.session.token_hash)
-    if not own.organiser:
+    if not own.organises(benchmark if benchmark is not None else own.benchmark):
         raise errors.Forbidden("Only organisers can see the pages as a team.")
     with context.store.write() as db:
         if benchmark is not None and team is not None:

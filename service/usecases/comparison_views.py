@@ -57,7 +57,7 @@ def require_asker(caller: Caller, slug: str) -> None:
         Forbidden: a token of no team of this benchmark.
     """
     caller.require("submit")
-    if not caller.organiser and team_of(caller, slug) is None:
+    if not caller.organises(slug) and team_of(caller, slug) is None:
         raise errors.Forbidden(
             f"Comparisons are asked by the teams and organisers of {slug!r}. All others read its leaderboard."
         )
@@ -79,7 +79,7 @@ def chosen_settings(caller: Caller, benchmark: Benchmark, request: ComparisonReq
         raise errors.unprocessable(error) from error
     asked = asdict(settings) | {"level": settings.own_level}
     other = [name for name in given if asked[name] != own[name]]
-    if caller.organiser:
+    if caller.organises(benchmark.id):
         return settings if other else None
     for name in other:
         shown = "null" if own[name] is None else repr(own[name])
@@ -119,7 +119,7 @@ class Reach:
             return False
         if submission.deleted_at is not None:
             return False
-        return self._caller.organiser or submission.id in self.rows or self._owns(submission)
+        return self._caller.organises(self._board.benchmark_id) or submission.id in self.rows or self._owns(submission)
 
     def held(self, ids: Sequence[str]) -> set[str]:
         """Return those of the submissions whose scores a ladder holds for the caller."""
@@ -151,7 +151,7 @@ class Reach:
         either is picked.
         """
         ids = {submission.id for submission in known}
-        if self._caller.organiser or ids <= self.rows:
+        if self._caller.organises(self._board.benchmark_id) or ids <= self.rows:
             return True
         return len(ids) == 2 and all(map(self._owns, known)) and (self._any_own or bool(ids & self._own_rows))
 
@@ -274,7 +274,7 @@ def _stored_comparison(db: Connection, context: Context, caller: Caller, name: s
         Gone: it was deleted, and the caller is an organiser.
     """
     asked = comparisons.get(db, name)
-    if asked is not None and asked.deleted_at is not None and caller.organiser:
+    if asked is not None and asked.deleted_at is not None and caller.organises(asked.benchmark_id):
         raise errors.Gone(f"The comparison {name} was deleted.")
     if asked is not None:
         return asked if asked.deleted_at is None else None

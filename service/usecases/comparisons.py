@@ -176,7 +176,7 @@ def delete_comparison(context: Context, caller: Caller, name: str) -> None:
         comparison = comparison_views.visible_comparison(db, context, caller, name).comparison
         benchmark_of(db, comparison.benchmark_id, lock=True)
         team = team_of(caller, comparison.benchmark_id)
-        if not caller.organiser:
+        if not caller.organises(comparison.benchmark_id):
             if team is None or not comparisons.asked_by(db, [name], team):
                 raise Forbidden("Comparisons are deleted by the team that asked them and by organisers.")
             comparisons.drop_ask(db, name, team, now)
@@ -264,10 +264,10 @@ def _meter(
         TooManyRequests: the quota is used up.
     """
     now = context.now()
-    team = None if caller.organiser else team_of(caller, benchmark.id)
+    team = None if caller.organises(benchmark.id) else team_of(caller, benchmark.id)
     if team in comparisons.askers(db, name):
         return
-    charged = not (free or caller.organiser)
+    charged = not (free or caller.organises(benchmark.id))
     if charged and team is not None:
         benchmarks.get_team(db, benchmark.id, team, lock=True)
         views.require_question(views.questions_of(db, benchmark, team, now), now)
@@ -286,7 +286,7 @@ def _stored_question(
     known = comparisons.get(db, name)
     if known is not None and not _open(db, known):
         return None
-    if not caller.organiser and comparisons.unanswered(db, board.benchmark_id) >= MOST_WAITING:
+    if not caller.organises(board.benchmark_id) and comparisons.unanswered(db, board.benchmark_id) >= MOST_WAITING:
         raise TooManyRequests(
             f"The limit of {MOST_WAITING} waiting comparisons of this benchmark is reached. Retry later.",
             slug="too-many-comparisons",

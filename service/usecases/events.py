@@ -188,7 +188,7 @@ def create_webhook(context: Context, caller: Caller, request: WebhookRequest) ->
         outbound.check_url(request.url, private=context.config.webhooks_private)
     except outbound.BadAddress as error:
         raise errors.invalid("bad-webhook-url", "/url", str(error)) from error
-    slug = caller.benchmark if caller.team is not None else request.benchmark
+    slug = request.benchmark if caller.benchmark is None else caller.benchmark
     secret = _new_secret()
     kinds = tuple(dict.fromkeys(request.kinds))
     hook = Webhook(new_id("whk", now), caller.owner, slug, caller.team, request.url, secret, kinds, now)

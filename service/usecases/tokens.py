@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection
 
-from service.caller import Caller, new_id, new_token, token_hash
+from service.caller import ORGANISE, Caller, new_id, new_token, token_hash
 from service.context import Context
 from service.contract import access, common
 from service.errors import NotFound, invalid
@@ -24,16 +24,22 @@ def create_token(context: Context, caller: Caller, request: access.TokenRequest)
     """Create a token. Only this answer has its text.
 
     Raises:
-        Unprocessable: it would expire in the past.
+        Unprocessable: it would expire in the past, or has other scopes than `organise` for one benchmark.
+        NotFound, Gone: the benchmark is unknown, or was deleted.
     """
     caller.require("organise")
     now = context.now()
     if request.expires_at is not None and request.expires_at <= now:
         raise invalid("past-moment", "/expires_at", "This must be a time in the future.")
+    if request.benchmark is not None and set(request.scopes) != {ORGANISE}:
+        detail = "A token for one benchmark has the scope organise alone. Teams get theirs when they are made."
+        raise invalid("bad-value", "/scopes", detail)
     scopes = " ".join(sorted(set(request.scopes)))
     expires_at = None if request.expires_at is None else request.expires_at.astimezone(UTC)
     with context.store.write() as db:
-        like = tokens.Token("", "", scopes, request.name, now, expires_at=expires_at)
+        if request.benchmark is not None:
+            benchmark_of(db, request.benchmark)
+        like = tokens.Token("", "", scopes, request.name, now, None, request.benchmark, expires_at)
         token, text = _add_token(db, context, like, caller)
     return {**token_document(token), "token": text}
 

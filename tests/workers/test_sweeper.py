@@ -116,22 +116,23 @@ def test_a_run_that_may_not_begin_is_woken_for_no_more(context, job, monkeypatch
 @pytest.mark.parametrize("ended", [revisions.READY, revisions.FAILED])
 def test_scores_of_a_dry_run_whose_worker_died_at_the_end_are_deleted(task, context, monkeypatch, ended):
     monkeypatch.setattr("service.usecases.benchmarks.work._drop_records", lambda *_: None)
+    tried = revisions.DRY_RUNS + 1
     task.make(leaderboard={"ladder": True})
     submission = task.scored(task.team(), WRONG)
     dry = loaded(RevisionRequest, {"parts": {"en": {"gold": WRONG}}, "dry_run": True, "reason": "try"})
     create_revision(context, ORGANISER, SLUG, dry)
     task.settle()
     with context.store.write() as db:
-        revisions.set_state(db, revisions.get(db, SLUG, 2).id, ended)
-        assert score_records.get(db, submission, 2, None) is not None
-        assert score_records.left_over(db) == [(SLUG, 2)]
+        revisions.set_state(db, revisions.get(db, SLUG, tried).id, ended)
+        assert score_records.get(db, submission, tried, None) is not None
+        assert score_records.left_over(db) == [(SLUG, tried)]
     Sweeper(context).clean_up()
     with context.store.read() as db:
         assert score_records.left_over(db) == []
-        assert score_records.get(db, submission, 2, None) is None
-        assert score_records.counts(db, submission, 2, [0], 0)[0] is None
+        assert score_records.get(db, submission, tried, None) is None
+        assert score_records.counts(db, submission, tried, [0], 0)[0] is None
         assert score_records.counts(db, submission, 1, [0], 0)[0] is not None
-        assert [score_records.ladder_of(db, SLUG, "lyon", number) is None for number in (1, 2)] == [False, True]
+        assert [score_records.ladder_of(db, SLUG, "lyon", number) is None for number in (1, tried)] == [False, True]
 
 
 def test_nothing_is_requeued_while_redis_takes_nothing(context, job):

@@ -109,9 +109,9 @@ def wait_for_benchmark(
 ) -> Shown[contract.Benchmark]:
     """Show a benchmark once no revision of it is being checked, or it differs from `etag`, or the time is over."""
     with context.store.read() as db:
-        access.benchmark_of(db, slug, caller)
-        newest = revisions.listing(db, slug, None, 1)
-    return wait_for(context, newest[0].id, lambda: view_benchmark(context, caller, slug), seconds, etag)
+        benchmark = access.benchmark_of(db, slug, caller)
+        awaited = revisions.unfinished(db, slug) or shown_revision(db, benchmark)
+    return wait_for(context, awaited.id, lambda: view_benchmark(context, caller, slug), seconds, etag)
 
 
 def list_benchmarks(context: Context, caller: Caller, query: BenchmarksQuery) -> Page:
@@ -139,7 +139,7 @@ def patch_benchmark(
             after the private share is shown.
         Conflict: the ladder would change after the first submission.
     """
-    caller.require("organise")
+    caller.require("organise", of=slug)
     now = context.now()
     splits = isinstance(changes.leaderboard, Request) and "split" in changes.leaderboard.given()
     with context.store.write() as db:
@@ -203,7 +203,7 @@ def delete_benchmark(context: Context, caller: Caller, slug: str) -> None:
     Raises:
         Conflict: it has submissions.
     """
-    caller.require("organise")
+    caller.require("organise", of=slug)
     now = context.now()
     with context.store.write() as db:
         access.benchmark_of(db, slug, exclusive=True)
@@ -242,7 +242,7 @@ def part_input(context: Context, caller: Caller, slug: str, part: str) -> Shown[
         if known is None:
             raise NotFound(f"Unknown part {part!r} of benchmark {slug!r}.{did_you_mean(part, parts)}")
         kind = config.input_kind(benchmark, revision)
-        if not caller.organiser and (kind is None or not benchmark.opened(context.now())):
+        if not caller.organises(slug) and (kind is None or not benchmark.opened(context.now())):
             when = "" if kind is None else f" before it opens at {benchmark.settings['opens_at']}"
             raise NotFound(f"The words of part {part!r} are not published{when}.")
         stored = {
@@ -290,7 +290,9 @@ def input_name(position: int, name: str) -> str:
 
 def shown_revision(db: Connection, benchmark: Benchmark) -> Revision:
     """Return the active revision; before there is one, the newest."""
-    revision = revisions.active(db, benchmark) or next(iter(revisions.listing(db, benchmark.id, None, 1)), None)
+    revision = revisions.active(db, benchmark) or next(
+        iter(revisions.listing(db, benchmark.id, None, 1, dry_runs=False)), None
+    )
     if revision is None:
         raise NotFound(f"Unknown benchmark {benchmark.id!r}.")
     return revision
@@ -328,7 +330,7 @@ def _benchmark_document(db: Connection, context: Context, caller: Caller, benchm
     release = Release.of(benchmark, caller, context.now())
     shown = shown_revision(db, benchmark)
     pending = revisions.unfinished(db, benchmark.id)
-    if pending is not None and pending.dry_run and not caller.organiser:
+    if pending is not None and pending.dry_run and not caller.organises(benchmark.id):
         pending = None
     counts = config.counts_shown(benchmark, shown, release)
     return {
@@ -375,7 +377,7 @@ def analytics_of(context: Context, caller: Caller, slug: str, query: AnalyticsQu
         Forbidden: the caller does not organise.
         NotFound, Gone: unknown or deleted benchmark.
     """
-    caller.require("organise")
+    caller.require("organise", of=slug)
     today = context.now().astimezone(UTC).date()
     first = today - timedelta(days=query.days - 1)
     with context.store.read() as db:

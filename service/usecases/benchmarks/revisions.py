@@ -45,11 +45,11 @@ def create_revision(
         Conflict: another revision is in progress, or a dry run has no leaderboard to compare with.
         Unprocessable: the request is invalid, with pointers.
     """
-    caller.require("organise")
+    caller.require("organise", of=slug)
     now = context.now()
     with context.store.write() as db:
         benchmark = benchmark_of(db, slug, lock=True)
-        number = revisions.last_number(db, slug) + 1
+        number = revisions.next_number(db, slug, dry_run=bool(request.dry_run))
         earlier = claim_key(db, caller, idempotency_key, str(number), now)
         if earlier is not None:
             return int(earlier), False
@@ -57,7 +57,7 @@ def create_revision(
         if under_way is not None:
             detail = f"Revision {under_way.number} is {under_way.state}. Retry once it has settled."
             raise Conflict(detail, slug="revision-under-way", headers=SOON)
-        base = shown_revision(db, benchmark)
+        base = _base(db, benchmark, request)
         scoring = _scoring(base, request)
         require_two_sides(scoring, benchmark.leaderboard)
         gold, carried = _new_and_kept_gold(db, benchmark, base, request)
@@ -116,7 +116,7 @@ def list_revisions(context: Context, caller: Caller, slug: str, query: PageQuery
     before = None if query.cursor is None else cursor_number(query.cursor, 9)
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
-        rows = revisions.listing(db, slug, before, query.limit + 1, dry_runs=caller.organiser)
+        rows = revisions.listing(db, slug, before, query.limit + 1, dry_runs=caller.organises(slug))
         items = [
             {**_revision_document(db, context, caller, benchmark, row), "moved": None} for row in rows[: query.limit]
         ]
@@ -130,9 +130,34 @@ def revision_of(db: Connection, caller: Caller, slug: str, number: int) -> Revis
         NotFound: there is none of this number.
     """
     revision = revisions.get(db, slug, number)
-    if revision is None or (revision.dry_run and not caller.organiser):
+    if revision is None or (revision.dry_run and not caller.organises(slug)):
         raise NotFound(f"Unknown revision {number} of benchmark {slug!r}.")
     return revision
+
+
+def _base(db: Connection, benchmark: benchmarks.Benchmark, request: RevisionRequest) -> Revision:
+    """Return the revision whose members stay where the request gives none.
+
+    Raises:
+        Unprocessable: it would be that of a dry run which is unknown.
+        Conflict: that dry run is not ready, or another revision is active since.
+    """
+    number = request.from_dry_run
+    if number is None:
+        return shown_revision(db, benchmark)
+    tried = revisions.get(db, benchmark.id, number)
+    if tried is None or not tried.dry_run:
+        raise invalid(
+            "bad-value", "/from_dry_run", f"No dry run of benchmark {benchmark.id!r} has the number {number}."
+        )
+    if tried.state != revisions.READY:
+        raise Conflict(f"The dry run {number} is {tried.state}. Only one that is ready can become a revision.")
+    before = revisions.active_before(db, benchmark.id, tried)
+    if before is None or before.number != benchmark.active_revision:
+        raise Conflict(
+            f"It ran before another one: revision {benchmark.active_revision} is active since. Make the dry run again."
+        )
+    return tried
 
 
 def _scoring(base: Revision, request: RevisionRequest) -> dict[str, Json]:
@@ -221,7 +246,7 @@ def difference(context: Context, caller: Caller, slug: str, number: int) -> Show
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
         revision = revision_of(db, caller, slug, number)
-        if not caller.organiser and revision.state not in revisions.READABLE:
+        if not caller.organises(slug) and revision.state not in revisions.READABLE:
             raise NotFound(f"The revision {number} of benchmark {slug!r} was never active.")
         before = revisions.active_before(db, benchmark.id, revision)
         if before is None:

@@ -35,7 +35,7 @@ def create_team(context: Context, caller: Caller, slug: str, request: access.Tea
     Raises:
         Conflict: the id is taken, perhaps by an erased team.
     """
-    caller.require("organise")
+    caller.require("organise", of=slug)
     with context.store.write() as db:
         benchmark_of(db, slug, lock=True)
         return add_team(db, context, slug, request, caller.owner)
@@ -48,7 +48,7 @@ def create_teams(context: Context, caller: Caller, slug: str, request: access.Te
         Unprocessable: an id stands there twice.
         Conflict: ids are taken, perhaps by erased teams.
     """
-    caller.require("organise")
+    caller.require("organise", of=slug)
     _refuse_repeated(request)
     with context.store.write() as db:
         benchmark_of(db, slug, lock=True)
@@ -96,7 +96,7 @@ def _check_free(db: Connection, slug: str, team_id: str) -> None:
 
 def list_teams(context: Context, caller: Caller, slug: str, query: common.PageQuery) -> Page:
     """List the teams of a benchmark, by id."""
-    caller.require("organise")
+    caller.require("organise", of=slug)
     with context.store.read() as db:
         benchmark_of(db, slug)
         rows = benchmarks.teams_of(db, slug, query.cursor, query.limit + 1)
@@ -105,7 +105,7 @@ def list_teams(context: Context, caller: Caller, slug: str, query: common.PageQu
 
 def rotate_token(context: Context, caller: Caller, slug: str, team_id: str) -> dict[str, object]:
     """Make a new token for a team and revoke its earlier ones."""
-    caller.require("organise")
+    caller.require("organise", of=slug)
     with context.store.write() as db:
         benchmark_of(db, slug)
         team = team_in(db, slug, team_id, lock=True)
@@ -117,7 +117,7 @@ def rotate_token(context: Context, caller: Caller, slug: str, team_id: str) -> d
 
 def erase_team(context: Context, caller: Caller, slug: str, team_id: str) -> None:
     """Erase a team's name, outputs, items and tokens. Its scores stay as anonymous rows of the board."""
-    caller.require("organise")
+    caller.require("organise", of=slug)
     now = context.now()
     with context.store.write() as db:
         benchmark_of(db, slug, lock=True)
@@ -182,7 +182,7 @@ def create_invite(context: Context, caller: Caller, slug: str, request: access.I
     Raises:
         Unprocessable: it would expire in the past.
     """
-    caller.require("organise")
+    caller.require("organise", of=slug)
     now = context.now()
     if request.expires_at <= now:
         raise invalid("past-moment", "/expires_at", "This must be a time in the future.")
@@ -199,7 +199,7 @@ def create_invite(context: Context, caller: Caller, slug: str, request: access.I
 
 def list_invites(context: Context, caller: Caller, slug: str, query: common.PageQuery) -> Page:
     """List the invites of a benchmark, newest first, without their secrets."""
-    caller.require("organise")
+    caller.require("organise", of=slug)
     with context.store.read() as db:
         benchmark_of(db, slug)
         rows = benchmarks.invites_of(db, slug, query.cursor, query.limit + 1)
@@ -212,7 +212,7 @@ def delete_invite(context: Context, caller: Caller, slug: str, invite_id: str) -
     Raises:
         NotFound: the benchmark does not have the invite.
     """
-    caller.require("organise")
+    caller.require("organise", of=slug)
     with context.store.write() as db:
         benchmark_of(db, slug)
         if not storable(invite_id) or not benchmarks.withdraw_invite(db, slug, invite_id, context.now()):

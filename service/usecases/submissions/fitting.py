@@ -99,7 +99,7 @@ def report(context: Context, caller: Caller, slug: str, query: PageQuery) -> run
         NotFound, Conflict: unknown benchmark; it has no active revision.
         Unprocessable: the cursor is invalid.
     """
-    caller.require("organise")
+    caller.require("organise", of=slug)
     start = access.item_number(query.cursor)
     with context.store.read() as db:
         benchmark = access.benchmark_of(db, slug)

@@ -121,7 +121,7 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
     own = access.team_of(caller, slug)
     with context.store.read() as db:
         release = Release.of(access.benchmark_of(db, slug, caller), caller, context.now())
-        if not caller.organiser:
+        if not caller.organises(slug):
             if own is None:
                 raise Forbidden(
                     f"This token belongs to no team of benchmark {slug!r} and has no submissions to list. Send the "
@@ -132,7 +132,7 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
         if query.state is not None:
             # a list by state tells the state of each
             release.require_level(gate.Level.STATUS, "states")
-        team_id = query.team if caller.organiser else own
+        team_id = query.team if caller.organises(slug) else own
         rows = submissions.listing(db, slug, query.cursor, query.limit + 1, team_id=team_id, state=query.state)
         known = runs.many(db, [row.run_id for row in rows[: query.limit]])
         heads = boards.names_of(db, {row.run_of for row in rows if row.run_of is not None})
@@ -147,9 +147,9 @@ def team_and_role(db: Connection, caller: Caller, slug: str, request: Submission
         Unprocessable: the team is missing or unknown.
     """
     named = request.team
-    role = request.role or (submissions.BASELINE if caller.organiser and named is None else submissions.SYSTEM)
+    role = request.role or (submissions.BASELINE if caller.organises(slug) and named is None else submissions.SYSTEM)
     own = access.team_of(caller, slug)
-    if not caller.organiser:
+    if not caller.organises(slug):
         if own is None:
             raise Forbidden(f"This token belongs to no team of benchmark {slug!r}. Ask the organisers for one.")
         if role == submissions.BASELINE or named not in (None, own):
@@ -252,7 +252,7 @@ def cancel_submission(context: Context, caller: Caller, submission_id: str) -> S
     now = context.now()
     with context.store.write() as db:
         submission, benchmark = access.locked_submission(db, caller, submission_id)
-        if benchmark.closed(now) and not caller.organiser:
+        if benchmark.closed(now) and not caller.organises(benchmark.id):
             raise Forbidden("The benchmark has closed, so only organisers may cancel. You may still withdraw.")
         run = runs.get(db, submission.run_id, lock=True)
         if Release.of(benchmark, caller, now).blind and (run is None or run.state != runs.QUEUED):
@@ -315,7 +315,7 @@ def check_deletable(context: Context, caller: Caller, submission_id: str) -> Non
 
 
 def _require_deletable(caller: Caller, benchmark: benchmarks.Benchmark, now: datetime) -> None:
-    if benchmark.closed(now) and not caller.organiser:
+    if benchmark.closed(now) and not caller.organises(benchmark.id):
         raise Forbidden("The benchmark has closed, so only organisers may delete. You may still withdraw.")
 
 

@@ -71,8 +71,8 @@ def validate(
             if team_id is not None:
                 views.count_one(db, caller, slug, team_id, now, scored=False)
             add_run(db, context, caller, job_id, VALIDATION_KIND, queue.LIVE, now)
-            jobs.add(db, job_id, caller.owner, asdict(_Stored(slug, revision.id, caller.organiser)))
-            if team_id is not None and not caller.organiser:
+            jobs.add(db, job_id, caller.owner, asdict(_Stored(slug, revision.id, caller.organises(slug))))
+            if team_id is not None and not caller.organises(slug):
                 submissions.add_validation(db, job_id, slug, team_id, views.utc_day(now))
             texts.put_packed(db, job_id, ChainMap(*checked.values()))
     except IntegrityError as error:

@@ -153,7 +153,7 @@ def count_one(db: Connection, caller: Caller, slug: str, team_id: str, now: date
     team = benchmarks.get_team(db, slug, team_id, lock=True)
     if team is None or team.erased_at is not None:
         raise errors.NotFound(f"Unknown team {team_id!r} of benchmark {slug!r}.")
-    if caller.organiser:
+    if caller.organises(slug):
         return
     # the benchmark is read again: its quota may have changed while this transaction waited
     _require_one_more(db, slug, team_id, now, scored=scored)

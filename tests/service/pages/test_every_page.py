@@ -125,7 +125,7 @@ def test_what_failed_is_said_with_its_code_and_line(site: Site) -> None:
     organiser = site.client(site.token(ORGANISER, TROUBLED))
     report = Page(organiser.get(f"/admin/{TROUBLED}").text)
     assert "Failures by code" in report.words
-    dry_run = " ".join(Page(organiser.get(f"/admin/{TROUBLED}/revisions/2").text).words)
+    dry_run = " ".join(Page(organiser.get(f"/admin/{TROUBLED}/revisions/1000001").text).words)
     assert "Failed. A dry run" in dry_run
     assert "line 1" in dry_run
     assert "No rank" not in dry_run

@@ -195,10 +195,10 @@ def test_a_dry_run_shows_what_a_revision_would_change(organiser, submission, tmp
     gold = tmp_path / "en.conllu"
     gold.write_text(ONE_WRONG, encoding="utf-8")
     printed = organiser.run("revise", organiser.slug, f"en={gold}", "--reason", "a wrong head", "--dry-run").stdout
-    assert printed.startswith("Revision 2 against 1: ")
+    assert printed.startswith("Revision 1000001 against 1: ")
     assert "a dry run" in printed
     assert re.search(r"^en +changed ", printed, re.MULTILINE)
-    assert organiser.run("difference", organiser.slug, "2").stdout == printed
+    assert organiser.run("difference", organiser.slug, "1000001").stdout == printed
     gold.write_text("1\tShe\n\n", encoding="utf-8")
     refused = organiser.run("revise", organiser.slug, f"en={gold}", "--reason", "none", "--dry-run", status=2)
     assert f"{gold}:1" in refused.stderr

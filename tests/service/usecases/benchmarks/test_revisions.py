@@ -16,11 +16,18 @@ from service.errors import Conflict, Forbidden, NotFound, Unprocessable
 from service.queue import BULK
 from service.store import revisions as stored
 from service.store import runs, score_records, submissions, texts
+from service.store.revisions import DRY_RUNS
 from service.store.submissions import BoardEntry
 from service.store.tables import results
 from service.usecases.access import IdempotencyKey
 from service.usecases.benchmarks import work as revision_work
-from service.usecases.benchmarks.revisions import create_revision, list_revisions, view_revision, wait_for_revision
+from service.usecases.benchmarks.revisions import (
+    create_revision,
+    difference,
+    list_revisions,
+    view_revision,
+    wait_for_revision,
+)
 from service.usecases.boards.work import Side, rank_changes, rows_by_team
 from service.usecases.scoring.config import scoring_config
 from tests.fixtures.contexts import ORGANISER, work_of
@@ -31,6 +38,7 @@ from workers.entry import WorkFailed, do
 
 FIXED = {"reason": "a wrong head", "parts": {"en": {"gold": WRONG}}}
 """Gold that makes the wrong output the right one."""
+TRIED = DRY_RUNS + 1
 
 
 @once
@@ -48,6 +56,10 @@ def revise(task: Task, request: Any = FIXED) -> tuple[int, bool]:
 
 def shown(context: Context, number: int, caller: Caller = ORGANISER):
     return orjson.loads(view_revision(context, caller, SLUG, number).body)
+
+
+def numbers(context: Context, caller: Caller = ORGANISER) -> list[object]:
+    return [item["number"] for item in list_revisions(context, caller, SLUG, PageQuery(limit=5)).items]
 
 
 def main(task: Task, submission: str) -> float:
@@ -113,20 +125,42 @@ def test_who_moved_is_told_where_the_whole_board_is(board, context, level):
 
 def test_a_dry_run_tells_the_same_and_switches_nothing(board, context):
     revise(board, {**FIXED, "dry_run": True})
-    assert (board.benchmark()["pending_revision"], board.benchmark(ANYONE)["pending_revision"]) == (2, None)
+    assert (board.benchmark()["pending_revision"], board.benchmark(ANYONE)["pending_revision"]) == (TRIED, None)
     board.work()
-    tried = shown(context, 2)
+    tried = shown(context, TRIED)
     assert (tried["state"], tried["active"], tried["dry_run"]) == ("ready", False, True)
     assert board.benchmark()["active_revision"] == 1
     assert main(board, board.right) == 1.0
     with pytest.raises(NotFound):
-        view_revision(context, ANYONE, SLUG, 2)
-    assert [item["number"] for item in list_revisions(context, ANYONE, SLUG, PageQuery(limit=5)).items] == [1]
+        view_revision(context, ANYONE, SLUG, TRIED)
+    assert numbers(context, ANYONE) == [1]
     revise(board)
     board.work()
-    assert shown(context, 3)["moved"] == tried["moved"] != []
+    assert shown(context, 2)["moved"] == tried["moved"] != []
+    revise(board, {**FIXED, "dry_run": True})
+    board.work()
+    # dry runs count by themselves
+    assert (numbers(context, ANYONE), numbers(context)) == ([2, 1], [TRIED + 1, TRIED, 2, 1])
+    assert difference(context, ORGANISER, SLUG, TRIED).document["against"] == 1
+    assert difference(context, ORGANISER, SLUG, TRIED + 1).document["against"] == 2
     with context.store.read() as db:
-        assert db.scalar(select(func.count()).where(results.c.revision == 2)) == 0
+        assert db.scalar(select(func.count()).where(results.c.revision > DRY_RUNS)) == 0
+
+
+def test_a_dry_run_becomes_a_revision_without_its_files_until_another_one_does(board, context):
+    revise(board, {**FIXED, "dry_run": True})
+    with pytest.raises(Conflict):
+        revise(board, {"from_dry_run": TRIED})
+    board.work()
+    assert revise(board, {"from_dry_run": TRIED, "reason": "as tried"}) == (2, True)
+    board.work()
+    made, tried = shown(context, 2), shown(context, TRIED)
+    assert (made["active"], made["reason"], made["parts"]) == (True, "as tried", tried["parts"])
+    assert made["moved"] == tried["moved"] != []
+    with pytest.raises(Conflict, match="revision 2 is active since"):
+        revise(board, {"from_dry_run": TRIED})
+    with pytest.raises(Unprocessable):
+        revise(board, {"from_dry_run": 1})
 
 
 def test_other_metrics_measure_the_same_gold(board, context):

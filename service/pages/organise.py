@@ -1,0 +1,266 @@
+"""What an organiser does beside settings: revisions of a benchmark, its teams and invites, and webhooks.
+
+Teams are made many at once from a table; there are new tokens and invites. Of webhooks: a test event, the log of
+deliveries, sending again, new secrets.
+"""
+
+from typing import Any
+
+from flask import Response, request
+
+from service.api import answers as api_answers
+from service.api import bodies, calls
+from service.contract.access import InviteRequest, TokenRequest, WebhookRequest
+from service.contract.benchmarks import RevisionRequest
+from service.contract.common import PageQuery
+from service.errors import invalid, refuse
+from service.pages import answers, submit, visitors
+from service.pages.figures import ScoreNames, benchmark_document
+from service.pages.settings import moment_of
+from service.requests import EVENT_KINDS, SCOPES
+from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
+from service.usecases import events, tokens
+from service.usecases.benchmarks import revisions, teams
+
+revisions_blueprint = answers.pages("admin_revisions", "/admin/<benchmark>/revisions")
+MOST_REVISION = 10**9 - 1
+"""Number that a revision can have; databases refuse much larger ones."""
+GOLD, DRY_RUN = "gold", "dry_run"
+"""Name of the field of the files; what a button asks for."""
+
+
+@revisions_blueprint.post("")
+def revise(benchmark: str) -> Response:
+    """Make a dry run or a revision of gold, by files, or by the dry run that was looked at."""
+    caller = visitors.member("organise")
+    upload = submit.read_upload()
+    context = calls.context()
+    document = benchmark_document(caller, benchmark)
+    assigned = submit.assign(upload.files.get(GOLD, ()), submit.targets_of(document), upload.fields)
+    dry_run = upload.fields.get("do") == DRY_RUN
+    given: dict[str, object] = {"dry_run": dry_run}
+    given |= {name: text for name in ("reason", "public_reason") if (text := upload.fields.get(name, "").strip())}
+    tried = upload.fields.get("from_dry_run", "")
+    try:
+        refuse(upload.problems)
+        refuse(assigned.problems)
+        if tried.isascii() and tried.isdigit() and len(tried) <= MOST_DIGITS:
+            given["from_dry_run"] = int(tried)
+        elif assigned.outputs:
+            given["parts"] = {part: {"gold": text} for part, text in assigned.outputs.items()}
+        else:
+            raise invalid("no-parts", "/parts", "Choose the files of the parts whose gold changes.")
+        asked = calls.loaded(RevisionRequest, given)
+        number, _ = revisions.create_revision(context, caller, benchmark, asked)
+    except answers.REFUSED as error:
+        kept = {name: upload.fields.get(name, "") for name in ("reason", "public_reason")}
+        return answers.refused("admin_revise.html", error, benchmark=document, kept=kept)
+    return answers.go_to(f"/admin/{benchmark}/revisions/{number}")
+
+
+@revisions_blueprint.get(f"/<int(max={MOST_REVISION}):number>")
+def show_difference(benchmark: str, number: int) -> Response:
+    """Show what a revision changes and who would move, also of one that is not active."""
+    return answers.page("admin_difference.html", **_difference_values(benchmark, number))
+
+
+@revisions_blueprint.get(f"/<int(max={MOST_REVISION}):number>/live")
+def show_difference_live(benchmark: str, number: int) -> Response:
+    """Show the difference, if it is not as the page shows it."""
+    values = _difference_values(benchmark, number)
+    return answers.fragment(
+        "admin_difference_state.html", values["version"], final=values["final"], values=lambda: values
+    )
+
+
+def _difference_values(benchmark: str, number: int) -> dict[str, Any]:
+    """Return what a revision changes and who moves, best first, with names."""
+    caller = visitors.member("organise")
+    context = calls.context()
+    document = benchmark_document(caller, benchmark)
+    difference = revisions.difference(context, caller, benchmark, number).document
+    view = revisions.view_revision(context, caller, benchmark, number)
+    named = {each["id"]: each["name"] for each in teams.list_teams(context, caller, benchmark, MANY_INVITES).items}
+    moved = sorted(difference["moved"] or (), key=lambda move: move["rank_after"] or MOST_REVISION)
+    return {
+        "benchmark": document, "difference": difference, "moved": moved, "names": named,
+        "revision": view.document, "version": view.etag, "final": view.final,
+        "figures": ScoreNames(document)(document["main_score"]).figures,
+    }  # fmt: skip
+
+
+teams_blueprint = answers.pages("admin_teams", "/admin/<benchmark>/teams")
+MANY_INVITES = PageQuery(limit=1000)
+DOWNLOAD = "download"
+MOST_DIGITS = 9
+"""Of a number in a form; Python refuses to read thousands."""
+
+
+@teams_blueprint.get("")
+def show_teams(benchmark: str) -> Response:
+    """List teams and invites."""
+    return _teams_page(benchmark)
+
+
+@teams_blueprint.post("")
+def make_teams(benchmark: str) -> Response:
+    """Make the teams of a table, all or none; their tokens are in this answer only."""
+    caller = visitors.member("organise")
+    context = calls.context()
+    request.max_content_length = request.max_form_memory_size = bodies.ALONE
+    visitors.check_form()
+    sent = request.files.get("file")
+    table = sent.read() if sent is not None and sent.filename else request.form.get("table", "").encode()
+    made = teams.create_teams(context, caller, benchmark, load_teams(table, context.config.max_problems))
+    if request.form.get("as") == DOWNLOAD:
+        response = api_answers.secret_text(tokens_csv(made), MEDIA_TYPE, f"/admin/{benchmark}/teams")
+        response.status_code = 200
+        response.headers["Content-Disposition"] = f'attachment; filename="{benchmark}-tokens.csv"'
+        return answers.finished(response)
+    return _teams_page(benchmark, made=made)
+
+
+@teams_blueprint.post("/<team>/token")
+def make_token(benchmark: str, team: str) -> Response:
+    """Make a new token for a team and revoke its earlier ones."""
+    caller = visitors.sender("organise")
+    return _teams_page(benchmark, made=[teams.rotate_token(calls.context(), caller, benchmark, team)])
+
+
+@teams_blueprint.post("/<team>/erase")
+def erase_team(benchmark: str, team: str) -> Response:
+    """Erase a team whose id was typed again."""
+    caller = visitors.sender("organise")
+    if request.form.get("id", "").strip() != team:
+        raise invalid("bad-value", "/id", f"Type the id {team!r} of the team to erase it. Nothing was erased.")
+    teams.erase_team(calls.context(), caller, benchmark, team)
+    return answers.go_to(f"/admin/{benchmark}/teams")
+
+
+@teams_blueprint.post("/invites")
+def make_invite(benchmark: str) -> Response:
+    """Make an invite; its address is in this answer only."""
+    caller = visitors.sender("organise")
+    context = calls.context()
+    given: dict[str, object] = {"expires_at": moment_of(request.form.get("expires_at", ""))}
+    most = request.form.get("teams_at_most", "")
+    given["teams_at_most"] = int(most) if most.isascii() and most.isdigit() and len(most) <= MOST_DIGITS else most
+    invite = teams.create_invite(context, caller, benchmark, calls.loaded(InviteRequest, given))
+    return _teams_page(benchmark, invite=invite)
+
+
+@teams_blueprint.post("/invites/<invite>")
+def withdraw_invite(benchmark: str, invite: str) -> Response:
+    """Withdraw an invite."""
+    teams.delete_invite(calls.context(), visitors.sender("organise"), benchmark, invite)
+    return answers.go_to(f"/admin/{benchmark}/teams")
+
+
+def _teams_page(
+    benchmark: str, *, made: list[dict[str, object]] | None = None, invite: dict[str, object] | None = None
+) -> Response:
+    """Return the page; one with secrets answers a form, so that it is stored nowhere."""
+    caller = visitors.member("organise")
+    context = calls.context()
+    listed = teams.list_teams(context, caller, benchmark, MANY_INVITES).items
+    return answers.page(
+        "admin_teams.html", benchmark=benchmark_document(caller, benchmark), made=made, invite=invite, teams=listed,
+        host=request.host_url.rstrip("/"), contacts=[text for each in listed if "@" in (text := str(each["contact"]))],
+        invites=teams.list_invites(context, caller, benchmark, MANY_INVITES).items,
+    )  # fmt: skip
+
+
+webhooks_blueprint = answers.pages("admin_webhooks", "/admin/webhooks")
+MANY_WEBHOOKS = PageQuery(limit=100)
+
+
+@webhooks_blueprint.get("")
+def show_webhooks() -> Response:
+    """List webhooks."""
+    return _webhooks_page()
+
+
+@webhooks_blueprint.post("")
+def make_webhook() -> Response:
+    """Make a webhook; its secret is in this answer only."""
+    caller = visitors.organiser(sends=True)
+    context = calls.context()
+    given: dict[str, object] = {"url": request.form.get("url", "").strip(), "kinds": request.form.getlist("kinds")}
+    if request.form.get("benchmark"):
+        given["benchmark"] = request.form["benchmark"]
+    return _webhooks_page(secret=events.create_webhook(context, caller, calls.loaded(WebhookRequest, given)))
+
+
+@webhooks_blueprint.post("/<webhook>/rotate")
+def rotate_webhook(webhook: str) -> Response:
+    """Make a new secret; the old one signs too for a day."""
+    return _webhooks_page(secret=events.rotate_secret(calls.context(), visitors.organiser(sends=True), webhook))
+
+
+@webhooks_blueprint.post("/<webhook>/test")
+def test_webhook(webhook: str) -> Response:
+    """Send a test event."""
+    events.send_test(calls.context(), visitors.organiser(sends=True), webhook)
+    return answers.go_to(f"/admin/webhooks/{webhook}")
+
+
+@webhooks_blueprint.post("/<webhook>/delete")
+def delete_webhook(webhook: str) -> Response:
+    """Delete a webhook."""
+    events.delete_webhook(calls.context(), visitors.organiser(sends=True), webhook)
+    return answers.go_to("/admin/webhooks")
+
+
+@webhooks_blueprint.get("/<webhook>")
+def show_deliveries(webhook: str) -> Response:
+    """Show the log of deliveries."""
+    found = events.list_deliveries(calls.context(), visitors.organiser(), webhook, MANY_WEBHOOKS)
+    return answers.page("admin_deliveries.html", webhook=webhook, deliveries=found.items)
+
+
+@webhooks_blueprint.post("/<webhook>/<delivery>/replay")
+def replay_delivery(webhook: str, delivery: str) -> Response:
+    """Send an event again."""
+    events.replay_delivery(calls.context(), visitors.organiser(sends=True), webhook, delivery)
+    return answers.go_to(f"/admin/webhooks/{webhook}")
+
+
+def _webhooks_page(secret: dict[str, object] | None = None) -> Response:
+    """Return the page; one with a secret answers a form, so that it is stored nowhere."""
+    listed = events.list_webhooks(calls.context(), visitors.organiser(), MANY_WEBHOOKS)
+    return answers.page("admin_webhooks.html", webhooks=listed.items, secret=secret, kinds=EVENT_KINDS)
+
+
+tokens_blueprint = answers.pages("admin_tokens", "/admin/tokens")
+
+
+@tokens_blueprint.get("")
+def show_tokens() -> Response:
+    """List who may what."""
+    return _tokens_page()
+
+
+@tokens_blueprint.post("")
+def make_token_of_scopes() -> Response:
+    """Make a token, of one benchmark where one is named; it is in this answer only."""
+    caller = visitors.sender("organise")
+    given: dict[str, object] = {"scopes": request.form.getlist("scopes")}
+    given |= {name: text for name in ("name", "benchmark") if (text := request.form.get(name, "").strip())}
+    if request.form.get("expires_at"):
+        given["expires_at"] = moment_of(request.form["expires_at"])
+    return _tokens_page(tokens.create_token(calls.context(), caller, calls.loaded(TokenRequest, given)))
+
+
+@tokens_blueprint.post("/<token>")
+def revoke_token(token: str) -> Response:
+    """Revoke a token."""
+    tokens.revoke_token(calls.context(), visitors.sender("organise"), token)
+    return answers.go_to("/admin/tokens")
+
+
+def _tokens_page(made: dict[str, object] | None = None) -> Response:
+    """Return the page; one with a token answers a form, so that it is stored nowhere."""
+    caller = visitors.member("organise")
+    query, _ = answers.query(PageQuery)
+    listed = tokens.list_tokens(calls.context(), caller, query)
+    return answers.page("admin_tokens.html", tokens=listed.items, next=listed.next, made=made, scopes=SCOPES)

@@ -1,0 +1,86 @@
+"""Gold is revised in a browser: first tried, then made the revision."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from tests.contract.shared_task import SharedTask
+from tests.contract.stage import Stage
+from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+
+
+@pytest.fixture
+def task(kept_stage: Stage) -> SharedTask:
+    return SharedTask(kept_stage)
+
+
+def sent(task: SharedTask, do: str, gold: str | None = None, **fields: Any) -> Any:
+    files = {} if gold is None else {"gold": (io.BytesIO(gold.encode()), "en.conllu")}
+    slug = task.address.rpartition("/")[2]
+    return task.organiser.post(
+        f"/admin/{slug}/revisions", data={"do": do, **fields, **files}, content_type="multipart/form-data"
+    )
+
+
+def test_a_dry_run_shows_who_would_move_and_becomes_the_revision(task: SharedTask) -> None:
+    tried = sent(task, "dry_run", ONE_WRONG, reason="a wrong head")
+    assert (tried.status_code, tried.headers["Location"][-8:]) == (303, "/1000001")
+    page = task.organiser.get(tried.headers["Location"]).text
+    assert "Dry run 1000001 against revision 1" in page
+    assert "Ready." in page
+    made = sent(task, "revise", from_dry_run="1000001", public_reason="A head was wrong")
+    assert made.headers["Location"].endswith("/revisions/2")
+    assert task.organiser.get(f"{task.address}/revisions/2").json["active"]
+
+
+def test_a_dry_run_that_fails_names_the_line(task: SharedTask) -> None:
+    page = task.organiser.get(sent(task, "dry_run", "1\tShe\n\n").headers["Location"]).text
+    assert "Failed." in page
+    assert "line 1" in page
+    assert "Which ranks move" not in page
+
+
+def test_files_are_needed_and_what_was_typed_stays(task: SharedTask) -> None:
+    refused = sent(task, "revise", reason="typed already")
+    assert (refused.status_code, "typed already" in refused.text) == (422, True)
+    assert "Choose the files" in refused.text
+    both = sent(task, "revise", GOLD_CONLLU)
+    assert both.status_code == 303
+
+
+def test_a_token_of_one_benchmark_is_made_shown_once_listed_and_revoked(task: SharedTask) -> None:
+    slug = task.address.rpartition("/")[2]
+    page = task.organiser.post("/admin/tokens", data={"scopes": "organise", "benchmark": slug, "name": "A host"}).text
+    token = page.partition("shown only now.</b> <code>")[2].partition("<")[0]
+    listed = task.organiser.get("/admin/tokens").text
+    assert ("A host" in listed, token in listed, token[:3]) == (True, False, "ts_")
+    made = task.organiser.get("/v1/tokens").json["items"][0]
+    assert (made["benchmark"], made["scopes"]) == (slug, ["organise"])
+    assert task.organiser.post(f"/admin/tokens/{made['id']}").status_code == 303
+    assert task.organiser.get("/v1/tokens").json["items"][0]["revoked_at"] is not None
+
+
+def test_a_webhook_of_chosen_kinds(task: SharedTask) -> None:
+    kinds = ["submission.scored", "revision.active"]
+    page = task.organiser.post("/admin/webhooks", data={"url": "https://example.org/hook", "kinds": kinds}).text
+    assert "shown only now" in page
+    assert task.organiser.get("/v1/webhooks").json["items"][0]["kinds"] == kinds
+
+
+def test_a_team_is_erased_where_its_id_is_typed_again_and_contacts_are_written_to(task: SharedTask) -> None:
+    slug = task.address.rpartition("/")[2]
+    team = {"id": "metz", "name": "Metz", "contact": "parsers@example.org"}
+    assert task.organiser.post(f"{task.address}/teams", json=team).status_code == 201
+    assert "mailto:?bcc=parsers%40example.org" in task.organiser.get(f"/admin/{slug}/teams").text
+    for typed, status in (("lyon", 422), ("metz", 303)):
+        assert task.organiser.post(f"/admin/{slug}/teams/metz/erase", data={"id": typed}).status_code == status
+    assert "metz" not in {each["id"] for each in task.organiser.get(f"{task.address}/teams").json["items"]}
+
+
+def test_the_whole_address_of_an_invite_is_shown(task: SharedTask) -> None:
+    slug = task.address.rpartition("/")[2]
+    given = {"expires_at": "2099-12-31T00:00", "teams_at_most": "3"}
+    assert "http://localhost/join/" in task.organiser.post(f"/admin/{slug}/teams/invites", data=given).text
