@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -206,6 +206,10 @@ class Result(Mapping[str, SystemScores], views.Renderable):
     systems: tuple[System, ...]
     gold_digest: str
 
+    def __reduce__(self) -> tuple[Callable[..., Result], tuple[Any, ...]]:
+        """Pickle the treebanks and the documents; `_restored` makes the outcomes by sentence of them."""
+        return _restored, (self.report._replace(outcomes=()), self.systems, self.gold_digest)
+
     def __repr__(self) -> str:
         return f"Result({', '.join(map(repr, self))})"
 
@@ -393,6 +397,15 @@ class Result(Mapping[str, SystemScores], views.Renderable):
             keys = [entry.key for entry in entries]
             detail = f"Unknown metric {key!r}. Metrics of this result: {', '.join(keys)}.{did_you_mean(key, keys)}"
             raise InputError(Problem("unknown-metric", detail, pointer="/metric")) from error
+
+
+def _restored(report: Report, systems: tuple[System, ...], gold_digest: str) -> Result:
+    """Return an unpickled result: the treebanks are compared with gold as they were."""
+    outcomes = [
+        report.evaluation.compare(treebank, system.format, system.pointer, system.name)
+        for treebank, system in zip(report.treebanks, systems, strict=True)
+    ]
+    return Result(report._replace(outcomes=outcomes), systems, gold_digest)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
