@@ -13,11 +13,11 @@ from treescore.core.version import __version__
 
 TYPE_CHECKING = False  # as in typing, which takes longer to load than this package
 if TYPE_CHECKING:
-    from treescore.api import compare, score, suggest
+    from treescore.api import compare, list_formats, list_metrics, score, suggest
     from treescore.client import AsyncClient, Client, ClientError, RefusedError, RequestError, UnavailableError
     from treescore.errors import InputError, LimitError, MissingExtra, Problem, ScoringError, TreescoreWarning
     from treescore.evaluation.spec import Suggestion
-    from treescore.results import Comparison, Picture, Result, SystemScores, View
+    from treescore.results import Comparison, Pair, Picture, Result, SystemScores, View
 
 __all__ = [
     "AsyncClient",
@@ -27,6 +27,7 @@ __all__ = [
     "InputError",
     "LimitError",
     "MissingExtra",
+    "Pair",
     "Picture",
     "Problem",
     "RefusedError",
@@ -40,16 +41,18 @@ __all__ = [
     "View",
     "__version__",
     "compare",
+    "list_formats",
+    "list_metrics",
     "score",
     "suggest",
 ]
 
 _MODULES = {
-    "treescore.api": ("compare", "score", "suggest"),
+    "treescore.api": ("compare", "list_formats", "list_metrics", "score", "suggest"),
     "treescore.client": ("AsyncClient", "Client", "ClientError", "RefusedError", "RequestError", "UnavailableError"),
     "treescore.errors": ("InputError", "LimitError", "MissingExtra", "Problem", "ScoringError", "TreescoreWarning"),
     "treescore.evaluation.spec": ("Suggestion",),
-    "treescore.results": ("Comparison", "Picture", "Result", "SystemScores", "View"),
+    "treescore.results": ("Comparison", "Pair", "Picture", "Result", "SystemScores", "View"),
 }
 
 if not TYPE_CHECKING:  # a type checker would take every misspelt name for one of these

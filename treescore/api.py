@@ -10,13 +10,13 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 from treescore.core.compiling import say_compiled
 from treescore.core.params import Choice, Json, choices_of
-from treescore.core.registry import FORMATS
+from treescore.core.registry import FORMATS, METRICS
 from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.core.wording import NAME_RULE, did_you_mean, is_name
 from treescore.errors import InputError, TreescoreWarning
 from treescore.evaluation import report as reports
 from treescore.evaluation.document import telling, warning_lines
-from treescore.evaluation.spec import Spec, Suggestion, parse_items, parse_spec, suggestions
+from treescore.evaluation.spec import Spec, Suggestion, entry_of, parse_items, parse_spec, suggestions
 from treescore.results import Comparison, Result
 from treescore.shapes import check_format, check_request, check_significance
 from treescore.sources import texts
@@ -146,6 +146,7 @@ def _score(
     limits: Limits = DEFAULT_LIMITS,
     progress: Progress = silent,
 ) -> Result:
+    gold, outputs = texts.held(gold), texts.held(outputs)
     guessed = format is None
     read_as = texts.guessed_format(gold) if format is None else format
     check_format(read_as, "/format")
@@ -215,6 +216,7 @@ def compare(
     Warns:
         TreescoreWarning: something is unusual in a text, a parameter or the test.
     """
+    outputs = texts.held(outputs)
     settings, others = _split(options, of_result=isinstance(gold, Result))
     if significance is not None:
         check_significance(significance)
@@ -263,6 +265,16 @@ def suggest(source: texts.Source) -> list[Suggestion]:
         InputError: the text cannot be read.
     """
     return suggestions(texts.first_text(source))
+
+
+def list_metrics() -> list[dict[str, Json]]:
+    """Return every metric as data: `name`, `doc`, `main_score`, `scores`, `counts`, `params`, `reports`, ..."""
+    return [entry_of(metric) for metric in METRICS.values()]
+
+
+def list_formats() -> list[dict[str, Json]]:
+    """Return every format as data: `name`, `doc`, `params`, and what else `GET /v1/scorers` has of it."""
+    return [entry_of(each) for each in FORMATS.values()]
 
 
 def _split(options: Options, *, of_result: bool) -> tuple[dict[str, Json], dict[str, Any]]:

@@ -136,7 +136,8 @@ class Treescore(_Gathering if evaluate is None else evaluate.Metric):  # type: i
             result = score(gold, {"prediction": output}, metric, format=self._format, transforms=self._transforms)
         except ScoringError as error:
             raise type(error)([self._placed(each, sides) for each in error.problems], error.total) from error
-        found = {address.partition(".")[2]: value for address, value in result["prediction"].items()}
+        own = result["prediction"]
+        found = {address.partition(".")[2]: own[address] if own.defined(address) else None for address in own}
         wanted = scores or self._scores
         if wanted is None:
             return found

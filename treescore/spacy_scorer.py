@@ -14,7 +14,7 @@ tasks (metric `ud`): predicted and reference tokens are aligned by their charact
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from treescore import score
+from treescore import SystemScores, score
 
 SPACY = {"dep_uas": "uas_f1", "dep_las": "las_f1"}
 """Names under which spaCy looks for scores of a parser, and the names of this library."""
@@ -51,10 +51,15 @@ def score_examples(examples: Iterable[Any], **_: Any) -> dict[str, Any]:
     found = result["predicted"]
     outcome = result.report.outcomes[0]["ud"]
     return {
-        **{name: found[f"ud.{own}"] for name, own in SPACY.items()},
+        **{name: _given(found, f"ud.{own}") for name, own in SPACY.items()},
         "dep_las_per_type": _by_relation(outcome.slices()["deprel"]),
-        **{f"ud_{name}": found[f"ud.{name}"] for name in OTHERS},
+        **{f"ud_{name}": _given(found, f"ud.{name}") for name in OTHERS},
     }
+
+
+def _given(scores: SystemScores, address: str) -> float | None:
+    """Return a score as spaCy has it: None where it is undefined."""
+    return scores[address] if scores.defined(address) else None
 
 
 def _by_relation(rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, float]]:

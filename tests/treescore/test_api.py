@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -92,9 +93,9 @@ def test_several_metrics_and_transforms_are_those_of_a_request() -> None:
     assert result["A"].metrics["plain"]["signature"]["transforms"][0]["name"] == "flatten"
 
 
-def test_an_undefined_score_is_none() -> None:
+def test_an_undefined_score_is_nan() -> None:
     nothing = score("\n", {"A": "\n"}, "alignment", format="pharaoh")
-    assert nothing["A"]["alignment.aer"] is None
+    assert math.isnan(nothing["A"]["alignment.aer"])
 
 
 def test_compare_tells_which_differences_are_real_and_a_result_is_compared_without_scoring_again() -> None:

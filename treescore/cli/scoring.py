@@ -17,6 +17,7 @@ from treescore.cli import options
 from treescore.cli.exits import MISSED, epilog, write
 from treescore.core.params import Json
 from treescore.core.wording import did_you_mean, p_equals, p_words
+from treescore.errors import InputError
 
 if TYPE_CHECKING:
     from treescore.cli.files import Scored
@@ -55,7 +56,9 @@ SCORE_FORMS = (*options.VIEWS, options.BRIEF)
 @click.option(
     "--style", metavar="NAME", help="Print the original program's layout: evalb, eval07, conll18, parseme, wa_eval."
 )
+@click.option("--sentence-level", is_flag=True, help="Print CSV: a row for each sentence, with its scores and counts.")
 def score(
+    *,
     significance: Mapping[str, Json] | None,
     shown: Sequence[str],
     thresholds: Sequence[options.Threshold],
@@ -63,6 +66,7 @@ def score(
     decimals: int | None,
     unit: str,
     style: str | None,
+    sentence_level: bool,
     **asked: Unpack[options.Asked],
 ) -> None:
     """Score outputs against gold.
@@ -76,6 +80,8 @@ def score(
     form = options.chosen_form(output, SCORE_FORMS, options.paths_of(asked))
     if style is not None and options.explicit_form():
         raise click.UsageError(f"--style and {options.explicit_form()} are two forms. Choose one of them.")
+    if sentence_level and (style is not None or options.explicit_form() not in ("", "--csv")):
+        raise click.UsageError("--sentence-level prints CSV. Leave out the option of another form.")
     if significance is not None and (form != options.JSON or style is not None):
         advice = "Add --json, or use `treescore compare`, which prints every form."
         raise click.UsageError(f"--significance: this command prints comparisons as JSON alone. {advice}")
@@ -88,6 +94,9 @@ def score(
     names: dict[str, Any] = {"scores": options.score_names(shown), "decimals": decimals}
     if style is not None:
         text = _styled(scored, style)
+    elif sentence_level:
+        scored.warn()
+        text = scored.result.sentences_csv()
     elif form == options.BRIEF:
         text = _numbers(scored, unit, **names)
     else:
@@ -123,7 +132,8 @@ def _missed(result: Result, thresholds: Sequence[options.Threshold]) -> Iterator
             for name, scores in result.items():
                 value = scores[bound.score]
                 if not bound.kept_by(value):
-                    yield f"{name}: {bound.text}: missed, it is {'undefined' if value is None else f'{value:.4f}'}."
+                    words = f"{value:.4f}" if scores.defined(bound.score) else "undefined"
+                    yield f"{name}: {bound.text}: missed, it is {words}."
 
 
 def _rendered(scored: Scored, shown: Result | Comparison, form: str, unit: str, **how: Any) -> str:
@@ -144,17 +154,11 @@ def _styled(scored: Scored, style: str) -> str:
     Raises:
         click.UsageError: the metric does not print this style.
     """
-    report = scored.result.report
-    entry = report.spec.entries[0]
-    known = entry.metric.own_styles
-    if style not in known:
-        meant = did_you_mean(style, known)
-        raise click.UsageError(f"Unknown style {style!r} of {entry.name}.{meant} Styles: {', '.join(known) or 'none'}.")
     scored.warn()
-    parts = [entry.metric.report(style, outcomes[entry.key]) for outcomes in report.outcomes]
-    if len(parts) == 1:
-        return parts[0]
-    return "".join(f"{name}:\n{part}" for name, part in zip(scored.result, parts, strict=True))
+    try:
+        return scored.result.to_text(style=style)
+    except InputError as error:
+        raise click.UsageError(error.problems[0].detail) from error
 
 
 def margin_settings(

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from copy import copy
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -501,6 +502,10 @@ class Metric(Component):
     """Whether an output may have another number of sentences than gold: it is aligned by characters or by names."""
     reads_heads: ClassVar[bool] = True
     """Whether wrong heads of dependency trees matter; if to no metric of a request, they are warnings."""
+
+    def __reduce__(self) -> tuple[Callable[[], Metric], tuple[()]]:
+        """Pickle the parameters: the functions of a table are made of them."""
+        return partial(type(self), **self.values), ()
 
     @property
     @abstractmethod

@@ -7,7 +7,8 @@ numbers. Spans are half-open word ranges inside their sentence, from 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from itertools import count, filterfalse, islice
 from typing import Any
 
@@ -321,6 +322,10 @@ class DependencyTreebank:
     empty_sentences: IntArray
     sentences: Sentences = field(default_factory=Sentences)
     kept: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[Callable[[], DependencyTreebank], tuple[()]]:
+        """Pickle all but what is kept."""
+        return partial(type(self), **{each.name: getattr(self, each.name) for each in fields(self) if each.init}), ()
 
     def __len__(self) -> int:
         return len(self.word_offsets) - 1

@@ -315,6 +315,10 @@ class Evaluation:
             with placed(pointer, part):
                 entry.metric.check_gold(after, self.items, limits)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: what was computed of gold is computed again."""
+        return {**vars(self), "_absent": {}, "_stages": {}, "kept": {}}
+
     def check_gold_words(self) -> None:
         """Check that gold has words. Raises InputError."""
         lengths = sentence_lengths(self.gold, registry.ItemInfo())

@@ -31,6 +31,8 @@ LISTED_ACROSS = 50
 def across_lines(document: Document) -> list[str]:
     """Return what was corrected together, a line for each system that is better than another, and what is assumed."""
     size, correction = document["family"]["size"], document["correction"]
+    if not size:
+        return ["No difference was tested: intervals alone are no family of tests."]
     head = f"{size} tests as one family, {correction}, alpha {document['alpha']:g}:"
     found = [line for pair in document["pairs"] for line in _pair_lines(pair)]
     more = [f"and {len(found) - LISTED_ACROSS} more; JSON holds all"] if len(found) > LISTED_ACROSS else []

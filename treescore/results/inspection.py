@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,10 @@ OWN_NUMBERS = "Heads are numbers of each side's own words: one number may stand 
 FEW_SCORES = 6
 """Scores of a slice that are shown where none of them is one of the metric's headline."""
 UNSCORED = (STATUS_NAMES[ERROR], STATUS_NAMES[SKIP])
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,24 @@ class Scored:
             rows += chosen.errors_of(number)
         title = f"{counted(len(rows), 'error')} of {one_line(self.name)} under {self.entry.key}{chosen.words}"
         return _errors_view(title, rows, chosen, self.warnings)
+
+    def by_sentence(self) -> views.View:
+        """Return scores and counts of each sentence of gold, a row for each."""
+        table, outcome, sent_ids = self.entry.metric.table, self.outcome, self.report.gold.sentences.sent_ids
+        counts = table.shown(outcome.rows)
+        columns: dict[str, Sequence[Json]] = {
+            "sentence": range(1, len(counts) + 1),
+            "sent_id": sent_ids if len(sent_ids) else [None] * len(counts),
+            "status": [STATUS_NAMES[status] for status in outcome.status],
+        }
+        columns |= {
+            f"{SCORES}{name}": list(map(_defined, found.tolist())) for name, found in table.values(counts).items()
+        }
+        columns |= {f"counts.{name}": counts[:, at].tolist() for at, name in enumerate(table.count_names)}
+        rows = tuple(dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        shares = frozenset(f"{SCORES}{score.name}" for score in table.scores if (score.low, score.high) == (0, 1))
+        title = f"Sentences of {one_line(self.name)} under {self.entry.key}"
+        return views.View(title, tuple(columns), rows, self.warnings, shares=shares)
 
     def diff(self, worse: Scored, filters: views.Filters) -> views.View:
         """Return the errors of one system in the sentences in which another one has none of that kind."""

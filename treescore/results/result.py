@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from treescore.core.params import Json
 from treescore.core.scores import value_at
@@ -22,30 +24,60 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SystemScores(Mapping[str, float | None]):
+class SystemScores(Mapping[str, float]):
     """The scores of one system, by address or as attributes.
 
         scores = result["A"]
         scores["ud.las_f1"]     # by address; scores["ud"] is the metric's main score
         scores.las_f1           # where only one metric of the result has a score of this name
+        scores.by_sentence()    # a row for each sentence
+
+    A score that is undefined is nan; `defined` tells.
 
     Attributes:
         name: of the system.
         metrics: metric key -> its document (`scores`, `counts`, `undefined`, `signature`, ...).
-        spec: formats and metrics.
+        result: the scores of all systems.
     """
 
     name: str
     metrics: Mapping[str, Mapping[str, Json]]
-    spec: Spec = field(repr=False)
+    result: Result = field(repr=False)
+
+    @property
+    def spec(self) -> Spec:
+        """Formats and metrics."""
+        return self.result.report.spec
+
+    def defined(self, address: str) -> bool:
+        """Return whether a score is defined. Raises KeyError for an unknown address."""
+        return not math.isnan(self[address])
+
+    def by_sentence(self, metric: str | None = None) -> views.View:
+        """Return the scores and counts of each sentence of gold.
+
+        Args:
+            metric: key of the metric; the first one unless given.
+
+        Returns:
+            A row for each sentence: `sentence` (from 1), `sent_id`, `status`, `scores.NAME`, `counts.NAME`; a score
+            that is undefined is None.
+
+        Raises:
+            InputError: an unknown metric.
+        """
+        return self.result._scored(self.name, metric).by_sentence()  # noqa: SLF001 - of this module
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     @property
     def signature(self) -> dict[str, Mapping[str, Json]]:
         """Everything that the scores depend on, by metric key, with the command that repeats them."""
         return {key: document["signature"] for key, document in self.metrics.items()}
 
-    def __getitem__(self, address: str) -> float | None:
-        """Return a score; None where it is undefined.
+    def __getitem__(self, address: str) -> float:
+        """Return a score; nan where it is undefined.
 
         Raises:
             KeyError: an unknown address.
@@ -54,27 +86,28 @@ class SystemScores(Mapping[str, float | None]):
             entry, score = find_score(self.spec, address)
         except InputError as error:
             raise KeyError(str(error)) from error
-        return value_at(self.metrics[entry.key]["scores"], score.name)
+        value = value_at(self.metrics[entry.key]["scores"], score.name)
+        return math.nan if value is None else value
 
-    def __getattr__(self, name: str) -> float | None:
-        """Return the score of this name.
+    def __getattr__(self, name: str) -> float:
+        """Return the score of this name; a dot in it is an underscore (`cutoff_labelled_f1`).
 
         Raises:
             AttributeError: no metric has it, or several have.
         """
-        if name.startswith("_") or name in ("name", "metrics", "spec"):
+        if name.startswith("_") or name in ("name", "metrics", "result", "spec"):
             raise AttributeError(name)
-        keys = [entry.key for entry in self.spec.entries if name in entry.metric.table.by_name]
-        if len(keys) == 1:
-            return self[f"{keys[0]}.{name}"]
-        if keys:
-            raise AttributeError(f"Several metrics have a score {name!r}. Use scores[{f'{keys[0]}.{name}'!r}].")
-        known = [score.name for entry in self.spec.entries for score in entry.metric.table.scores]
-        raise AttributeError(f"Unknown score {name!r}.{did_you_mean(name, known)}")
+        found = [address for address in self if _attribute(address) == name]
+        if len(found) == 1:
+            return self[found[0]]
+        if found:
+            raise AttributeError(f"Several metrics have a score {name!r}. Use scores[{found[0]!r}].")
+        known = [_attribute(address) for address in self]
+        longer = next((f" Did you mean {each!r}?" for each in known if each.endswith(f"_{name}")), "")
+        raise AttributeError(f"Unknown score {name!r}.{longer or did_you_mean(name, known)}")
 
     def __dir__(self) -> list[str]:
-        scores = (score.name for entry in self.spec.entries for score in entry.metric.table.scores)
-        return sorted({*object.__dir__(self), *filter(str.isidentifier, scores)})
+        return sorted({*object.__dir__(self), *filter(str.isidentifier, map(_attribute, self))})
 
     def __iter__(self) -> Iterator[str]:
         for entry in self.spec.entries:
@@ -93,6 +126,11 @@ class SystemScores(Mapping[str, float | None]):
                 value = value_at(self.metrics[entry.key]["scores"], score.name)
                 shown.append(f"{entry.key}.{score.name}={'None' if value is None else f'{value:.4f}'}")
         return f"SystemScores({', '.join([repr(self.name), *shown])})"
+
+
+def _attribute(address: str) -> str:
+    """Return the name of a score as an attribute has it."""
+    return address.partition(".")[2].replace(".", "_")
 
 
 PICTURE_SUFFIX = ".svg"
@@ -158,7 +196,7 @@ def drawn(
     """
     if kind not in PICTURE_KINDS:
         words = f"Unknown kind of picture {kind!r}.{did_you_mean(kind, PICTURE_KINDS)}"
-        raise _refused_kind(words, PICTURE_KINDS, "/kind")
+        raise _refused(words, PICTURE_KINDS, "/kind")
     from treescore.render import comparison_pictures as pictures  # noqa: PLC0415 - scores alone are not drawn
 
     if kind == PAIRS:
@@ -166,11 +204,11 @@ def drawn(
     if len(documents) != 1:
         scores = [str(document["score"]) for document in documents]
         words = f"A picture of kind {kind!r} shows one score: compare with `scores` naming one."
-        raise _refused_kind(words, scores, "/kind")
+        raise _refused(words, scores, "/kind")
     names = [each["name"] for each in documents[0]["systems"]]
     if system not in names and (system is not None or kind == AGAINST):
         given = "Name the system." if system is None else f"Unknown system {system!r}.{did_you_mean(system, names)}"
-        raise _refused_kind(given, names, "/system")
+        raise _refused(given, names, "/system")
     if kind == AGAINST and system is not None:
         return Picture(pictures.against_svg(documents[0], system, shares))
     if kind == DOTS:
@@ -179,7 +217,7 @@ def drawn(
     return Picture(draw(documents[0], shares))
 
 
-def _refused_kind(words: str, known: Sequence[str], pointer: str) -> InputError:
+def _refused(words: str, known: Sequence[str], pointer: str) -> InputError:
     return InputError(Problem("bad-parameter", f"{words} Choose one of: {', '.join(known)}.", pointer=pointer))
 
 
@@ -205,6 +243,10 @@ class Result(Mapping[str, SystemScores], views.Renderable):
     report: Report
     systems: tuple[System, ...]
     gold_digest: str
+
+    def __reduce__(self) -> tuple[Callable[..., Result], tuple[Any, ...]]:
+        """Pickle the treebanks and the documents; `_restored` makes the outcomes by sentence of them."""
+        return _restored, (self.report._replace(outcomes=()), self.systems, self.gold_digest)
 
     def __repr__(self) -> str:
         return f"Result({', '.join(map(repr, self))})"
@@ -248,8 +290,11 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         """
         for document in self.document["systems"]:
             if document["name"] == name:
-                return SystemScores(name, document["metrics"], self.report.spec)
+                return SystemScores(name, document["metrics"], self)
         raise KeyError(f"Unknown system {name!r}. Systems: {', '.join(self)}.")
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def __iter__(self) -> Iterator[str]:
         return (system.name for system in self.systems)
@@ -354,13 +399,72 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         """Return what `treescore score` prints: `results` and `warnings`."""
         return views.json_text({"results": self.document, "warnings": self.warnings})
 
-    def to_frame(self) -> Any:
-        """Return a data frame with one row for each system and score: `system`, `metric`, `score`, `value`.
+    def to_frame(self, level: Literal["system", "sentence"] = "system") -> Any:
+        """Return a data frame.
+
+        Args:
+            level: `system`, one row for each system and score: `system`, `metric`, `score`, `value`; `sentence`, one
+                row for each system, metric and sentence, as `SystemScores.by_sentence` has them.
 
         Raises:
+            InputError: another level.
             MissingExtra: neither pandas nor polars is installed.
         """
-        return views.frame(views.columns_of(self._rows(), _TIDY))
+        if level not in ("system", "sentence"):
+            raise _refused(f"Unknown level {level!r}.", ("system", "sentence"), "/level")
+        columns, rows = (_TIDY, self._rows()) if level == "system" else self._sentences()
+        return views.frame(views.columns_of(rows, columns))
+
+    def sentences_csv(self) -> str:
+        """Return CSV with all digits: a row for each system, metric and sentence, with its scores and counts."""
+        return views.csv_text(*self._sentences())
+
+    def _sentences(self) -> tuple[Sequence[str], Sequence[Mapping[str, Json]]]:
+        columns: dict[str, None] = dict.fromkeys(("system", "metric"))
+        rows: list[Mapping[str, Json]] = []
+        for name, scores in self.items():
+            for entry in self.report.spec.entries:
+                view = scores.by_sentence(entry.key)
+                columns |= dict.fromkeys(view.columns)
+                rows += [{"system": name, "metric": entry.key, **row} for row in view]
+        return tuple(columns), rows
+
+    def to_text(
+        self,
+        unit: Unit = PERCENT,
+        *,
+        style: str | None = None,
+        system: str | None = None,
+        metric: str | None = None,
+        **shown: Any,
+    ) -> str:
+        """Return plain text: the tables, or the layout of the original program.
+
+        Args:
+            unit: as in `render`.
+            style: the layout of an original program (`evalb`, `conll18`, ...), as `list_metrics` names them in
+                `reports`; the tables unless given.
+            system: the one whose report is wanted; all, each below its name, unless given.
+            metric: key of the metric that prints the style; the first one unless given.
+            shown: as in `tables`.
+
+        Raises:
+            InputError: an unknown style, system or metric.
+        """
+        if style is None:
+            return super().to_text(unit, **shown)
+        entry = self._entry(metric)
+        known = entry.metric.own_styles
+        if style not in known:
+            words = f"Unknown style {style!r} of {entry.name}.{did_you_mean(style, known)}"
+            raise InputError(
+                Problem("bad-parameter", f"{words} Styles: {', '.join(known) or 'none'}.", pointer="/style")
+            )
+        names = list(self) if system is None else [system]
+        parts = [entry.metric.report(style, self._scored(name, entry.key).outcome) for name in names]
+        if len(parts) == 1:
+            return parts[0]
+        return "".join(f"{name}:\n{part}" for name, part in zip(names, parts, strict=True))
 
     def _rows(self) -> list[dict[str, Json]]:
         rows = []
@@ -393,6 +497,62 @@ class Result(Mapping[str, SystemScores], views.Renderable):
             keys = [entry.key for entry in entries]
             detail = f"Unknown metric {key!r}. Metrics of this result: {', '.join(keys)}.{did_you_mean(key, keys)}"
             raise InputError(Problem("unknown-metric", detail, pointer="/metric")) from error
+
+
+def _restored(report: Report, systems: tuple[System, ...], gold_digest: str) -> Result:
+    """Return an unpickled result: the treebanks are compared with gold as they were."""
+    outcomes = [
+        report.evaluation.compare(treebank, system.format, system.pointer, system.name)
+        for treebank, system in zip(report.treebanks, systems, strict=True)
+    ]
+    return Result(report._replace(outcomes=outcomes), systems, gold_digest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """The difference between two systems on one score; a value that was not computed is nan.
+
+    Attributes:
+        a: name of the first system.
+        b: name of the second one.
+        score: address of the score.
+        score_a: of the first system.
+        score_b: of the second one.
+        difference: `score_a` less `score_b`.
+        ci: ends of the interval of the difference; None where there is none.
+        p: of the test.
+        p_adjusted: corrected for all pairs that were tested.
+        significant: whether `p_adjusted` is at most alpha; False where nothing was tested.
+    """
+
+    a: str
+    b: str
+    score: str
+    score_a: float
+    score_b: float
+    difference: float
+    ci: tuple[float, float] | None
+    p: float
+    p_adjusted: float
+    significant: bool
+
+    @property
+    def turned(self) -> Pair:
+        """The same with the second system first."""
+        ci = None if self.ci is None else (-self.ci[1], -self.ci[0])
+        return replace(
+            self, a=self.b, b=self.a, score_a=self.score_b, score_b=self.score_a, difference=-self.difference, ci=ci
+        )
+
+
+def _pair(score: str, pair: Mapping[str, Json]) -> Pair:
+    numbers = {name: _number(pair[name]) for name in ("score_a", "score_b", "difference", "p", "p_adjusted")}
+    ci = None if pair["ci"] is None else (_number(pair["ci"]["low"]), _number(pair["ci"]["high"]))
+    return Pair(a=pair["a"], b=pair["b"], score=score, ci=ci, significant=bool(pair["significant"]), **numbers)
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -435,6 +595,36 @@ class Comparison(views.Renderable):
         """What must be known of texts, metrics and tests to read the comparisons, each once."""
         return tuple(dict.fromkeys(words for document in self.comparisons for words in document["warnings"]))
 
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """All pairs of systems, score after score."""
+        return tuple(_pair(document["score"], pair) for document in self.comparisons for pair in document["pairs"])
+
+    def __getitem__(self, names: tuple[str, str] | tuple[str, str, str]) -> Pair:
+        """Return a pair by the names of its systems, in either order, and by the score where several were compared.
+
+            table["A", "B"].p_adjusted
+            table["A", "B", "ud.uas_f1"]
+
+        Raises:
+            KeyError: an unknown pair, several scores of which none is named, or a one-sided test of the other order.
+        """
+        asked = names[2:] or tuple({each["score"] for each in self.comparisons})
+        if len(asked) > 1:
+            raise KeyError(f"Several scores were compared. Use table[{names[0]!r}, {names[1]!r}, {asked[0]!r}].")
+        for pair in self.pairs:
+            if (pair.a, pair.b, pair.score) == (*names[:2], *asked):
+                return pair
+            if (pair.b, pair.a, pair.score) == (*names[:2], *asked):
+                if self.comparisons[0]["alternative"] in ("greater", "less"):
+                    raise KeyError(f"The test was one-sided. Use table[{pair.a!r}, {pair.b!r}].")
+                return pair.turned
+        known = ", ".join(dict.fromkeys(f"{pair.a!r}, {pair.b!r}" for pair in self.pairs))
+        raise KeyError(f"Unknown pair {names!r}. Pairs: {known}.")
+
+    def _ipython_key_completions_(self) -> list[tuple[str, str]]:
+        return list(dict.fromkeys((pair.a, pair.b) for pair in self.pairs))
+
     def render(self, form: str, unit: Unit = PERCENT, **shown: Any) -> str:
         """Return one of `forms`: those of every view, and `svg`.
 
@@ -469,7 +659,8 @@ class Comparison(views.Renderable):
         return tables if self.across is None else [*tables, across_table(self.across)]
 
     def __str__(self) -> str:
-        return self.render("text").rstrip("\n")
+        width = get_terminal_size().columns
+        return self.render("text", width=width, fit=width).rstrip("\n")
 
     def to_csv(self) -> str:
         """Return CSV: a row for each pair of systems and score."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from treescore.sources.files import wrong
 
-BRACKETED, CONLLU = "bracketed", "conllu"
+BRACKETED, CONLLU, PHARAOH = "bracketed", "conllu", "pharaoh"
 _BLANKS = frozenset(" \t\n\r\v\f")
 _LINE_MARKS = frozenset("\t\n\r")
 _ESCAPES = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
@@ -191,7 +191,20 @@ def _ended(text: str) -> str:
     return text.rstrip("\r\n") + "\n\n" if text.strip() else ""
 
 
+def _is_alignment(value: object) -> bool:
+    return isinstance(value, (set, frozenset)) and all(isinstance(link, tuple) and len(link) == 2 for link in value)
+
+
+def _alignment(links: Any) -> str:
+    """Write the pairs of a sentence, words counted from 0; NLTK's pairs with None are words without a link."""
+    linked = [link for link in links if None not in link]
+    if not all(isinstance(word, int) and word >= 0 for link in linked for word in link):
+        raise Unwritable("A pair is not of two numbers of words. Count words from 0.")
+    return " ".join(f"{source}-{target}" for source, target in sorted(linked)) + "\n"
+
+
 KINDS: Sequence[_Kind] = (
+    _Kind("alignments as sets of pairs", PHARAOH, _is_alignment, _alignment),
     _Kind("NLTK trees", BRACKETED, _is_nltk, _nltk),
     _Kind("conllu TokenLists", CONLLU, _is_conllu, lambda sentence: _ended(sentence.serialize())),
     _Kind("spaCy Docs", CONLLU, _is_spacy, _spacy),

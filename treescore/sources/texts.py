@@ -5,7 +5,7 @@ their outputs.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 from pathlib import Path, PurePath
 from typing import IO, Any, NamedTuple, TypeGuard, cast
@@ -14,7 +14,7 @@ from treescore.core.params import Json, escape
 from treescore.core.registry import FORMATS, Format, Text
 from treescore.core.text import digest_of, line_count
 from treescore.core.wording import did_you_mean
-from treescore.errors import FilePath, SeveralFiles, placed
+from treescore.errors import FilePath, InputError, SeveralFiles, placed
 from treescore.evaluation.spec import FormatChoice, parse_format
 from treescore.shapes import check_format
 from treescore.sources.files import ARCHIVE, PACKED, is_folder, listed, names_inside, read_files, shown, wrong
@@ -173,6 +173,12 @@ def guessed_format(gold: Source) -> str:
     name = format_of(gold)
     if name is None:
         path = path_of(gold)
+        if (
+            path is None
+            and not isinstance(gold, (str, bytes, bytearray, memoryview, Mapping))
+            and not _is_open_file(gold)
+        ):
+            raise _no_text(gold, "/gold")
         suffix = "" if path is None else _suffix(path)
         known = ", ".join(_formats_by_suffix())
         subject = "gold is not a file" if path is None else f"the suffix of {shown(path)} does not name one"
@@ -189,12 +195,32 @@ def _part(source: object, format_: Format, pointer: str) -> _Part:
         return _Part(found)
     if is_objects(source):
         return _Part(text_of_objects(source, format_.name, pointer))
+    raise _no_text(source, pointer)
+
+
+def _no_text(source: object, pointer: str) -> InputError:
+    """Return the error of an object that holds no text."""
+    inner = sorted({_type_name(each) for each in source}) if isinstance(source, (list, tuple)) else []
+    named = _type_name(source) + (f" (of {listed(inner)})" if inner else "")
     detail = (
-        f"A text cannot be of type {type(source).__module__}.{type(source).__qualname__}. Give a path, a string with a "
-        "line break, bytes, an open file, or parsed sentences: NLTK trees, spaCy Docs, stanza Documents, conllu "
-        "TokenLists, a udapi Document, or a list of them."
+        f"No text: an object of type {named}; taken are a path, a string with a line break, bytes, an open file, or "
+        "parsed sentences: NLTK trees, spaCy Docs, stanza Documents, conllu TokenLists, a udapi Document, sets of "
+        "pairs (alignments), or a list or generator of them."
     )
-    raise wrong("wrong-type", detail, pointer)
+    return wrong("wrong-type", detail, pointer)
+
+
+def _type_name(value: object) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+
+
+def held(source: Any) -> Any:
+    """Return a source, or outputs, with what can be read once (a generator of parsed sentences) as a list."""
+    if isinstance(source, Mapping):
+        return {name: held(each) for name, each in source.items()}
+    if isinstance(source, Iterator) and not _is_open_file(source):
+        return list(source)
+    return list(map(held, source)) if type(source) is list else source
 
 
 def _bytes_of(source: object, pointer: str) -> bytes | None:
@@ -378,11 +404,7 @@ def _listed(outputs: Outputs) -> list[Source]:
     if isinstance(outputs, Iterable):
         found = list(cast("Iterable[Source]", outputs))
         return [found] if is_objects(found) else found
-    detail = (
-        f"Outputs cannot be of type {type(outputs).__name__}. Give a path, a text, parsed sentences, a list of "
-        "outputs, or {name: output}."
-    )
-    raise wrong("wrong-type", detail, "/outputs")
+    raise _no_text(outputs, "/outputs")
 
 
 def _runs(name: str, source: Source | Sequence[Source]) -> list[Named]:

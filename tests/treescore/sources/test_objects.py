@@ -225,7 +225,7 @@ def test_what_their_writers_cannot_write_is_refused() -> None:
 
 def test_objects_are_of_one_kind_and_in_their_own_format() -> None:
     assert "handed over in the format 'conllu', not 'bracketed'" in said(TokenList(SENTENCE), "bracketed")
-    assert "cannot be of type builtins.list" in said([TokenList(SENTENCE), Tree("S", ["x"])])
+    assert "an object of type list (of " in said([TokenList(SENTENCE), Tree("S", ["x"])])
 
 
 def test_lists_of_lists_are_several_outputs_or_runs() -> None:
