@@ -210,7 +210,7 @@ class Parseval(registry.Metric):
         AS_DISCODOP,
     )
     params: ClassVar[Mapping[str, Param]] = PARAMS
-    styles = ("evalb", "spmrl", "discodop", "errors")
+    styles = ("evalb", "spmrl", "spmrl-line", "discodop", "errors")
     headline: ClassVar[Mapping[str, str]] = {
         "sentence_f1": "S-F1",
         "labelled_precision": "LP",
@@ -251,7 +251,7 @@ class Parseval(registry.Metric):
         """Where constituents may have gaps, disco-dop's summary stands for those of EVALB."""
         if self.choices.bare_spans:
             return ("errors",)
-        return ("discodop", "errors") if self.choices.gaps else ("evalb", "spmrl", "errors")
+        return ("discodop", "errors") if self.choices.gaps else ("evalb", "spmrl", "spmrl-line", "errors")
 
     @property
     def warnings(self) -> Sequence[Problem]:
@@ -332,13 +332,15 @@ class Parseval(registry.Metric):
             yield from details.brackets_beside(item, list(self.errors_of(item, gold)))
 
     def report(self, style: str, outcome: registry.Outcome) -> str:
-        """Print the layout of EVALB, EVALB_SPMRL (`spmrl`) or disco-dop (`discodop`), or frequent errors."""
+        """Print the layout of EVALB, EVALB_SPMRL (`spmrl`, its last line) or disco-dop, or frequent errors."""
         names = self.table.count_names
         match style if style in self.own_styles else None:
             case "evalb":
                 return evalb_report(outcome, names, self.choices.cutoff)
             case "spmrl":
                 return spmrl_report(outcome, names)
+            case "spmrl-line":
+                return spmrl_report(outcome, names).splitlines(keepends=True)[-1]
             case "discodop":
                 return discodop_report(outcome, names, self.choices)
             case "errors":
