@@ -54,7 +54,10 @@ SCORE_FORMS = (*options.VIEWS, options.BRIEF)
 @options.decimals_option
 @options.unit_option
 @click.option(
-    "--style", metavar="NAME", help="Print the original program's layout: evalb, eval07, conll18, parseme, wa_eval."
+    "--style",
+    metavar="NAME",
+    help="Print the original program's layout: evalb, spmrl, spmrl-line, discodop, errors (of parseval); eval07, "
+    "confusion (attachment); conll18, iwpt20, parseme, wa_eval. `treescore metrics NAME` lists a metric's.",
 )
 @click.option("--sentence-level", is_flag=True, help="Print CSV: a row for each sentence, with its scores and counts.")
 def score(

@@ -25,7 +25,8 @@ Choice = str | Mapping[str, Json]
 
 
 SHARED_MODULES: Mapping[str, str] = {
-    **dict.fromkeys(("conll08", "conll09"), "conllx"),
+    **dict.fromkeys(("conll08", "conll09", "malt-tab"), "conllx"),
+    "conllu-plus": "cupt",
     **dict.fromkeys(("giza-a3", "naacl", "pharaoh", "talp"), "alignments"),
     **dict.fromkeys(("delete-labels", "rename-labels", "strip-functions"), "edits"),
     **dict.fromkeys(("drop-empty", "drop-punctuation", "drop-traces"), "edits"),

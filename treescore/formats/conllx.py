@@ -255,14 +255,15 @@ class WideColumns(ConllX):
         """
         least = len(self.columns)
         made = []
-        sentence, inside = 0, False
+        sentence, inside, position = 0, False, 0
         for number, line in enumerate(lines, 1):
             stripped = line.strip(_BLANKS)
             if not stripped or (stripped.startswith("#") and not inside):
                 inside = False
                 made.append(stripped)
                 continue
-            sentence, inside = sentence + (not inside), True
+            begins = not inside
+            sentence, inside = sentence + begins, True
             fields = [field.strip(" ") for field in line.split("\t")] if "\t" in line else line.split()
             empty = [place for place in self.places if place is not None and place < len(fields) and not fields[place]]
             if stripped.startswith("#"):
@@ -272,7 +273,11 @@ class WideColumns(ConllX):
             elif empty:
                 problems.add(self._empty(number, sentence, empty[0]))
             else:
-                made.append("\t".join("_" if place is None else fields[place] for place in self.places))
+                position = 1 if begins else position + 1
+                own = ["_" if place is None else fields[place] for place in self.places]
+                if self.places[ID] is None:
+                    own[ID] = str(position)
+                made.append("\t".join(own))
                 continue
             made.append("\t".join(["0"] * len(self.places)))  # the sentence is left out
         return "\n".join(made)
@@ -350,3 +355,30 @@ class Conll08(WideColumns):
         "3\tcloses\tclose\tVBZ\tVBZ\tcloses\tclose\tVBZ\t0\tROOT\tclose.01\t_\n\n"
         "1\tHere\there\tRB\tRB\tHere\there\tRB\t0\tROOT\t_\n\n"
     ).encode()
+
+
+@register
+class MaltTab(WideColumns):
+    """The format of MaltParser before CoNLL-X: four columns, of which HEAD and DEPREL may be the output's.
+
+    A word's number is its position. The tag is kept as `xpos`. Otherwise as `conllx`.
+    """
+
+    name: ClassVar[str] = "malt-tab"
+    doc: ClassVar[str] = "Malt-TAB: FORM POSTAG HEAD DEPREL, a word a line, sentences separated by blank lines."
+    source: ClassVar[str] = "Nivre, Hall & Nilsson 2004, https://aclanthology.org/W04-2407"
+    suffixes: ClassVar[tuple[str, ...]] = (".tab",)
+    columns = ("FORM", "POSTAG", "HEAD", "DEPREL")
+    places = (None, 0, None, None, 1, None, 2, 3, None, None)
+    example = "Le\tDET\t2\tdet\ncafé\tNC\t3\tsuj\nferme\tV\t0\troot\n\nIci\tADV\t0\troot\n\n".encode()
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of Malt-TAB: four columns, of which the third alone is a number inside the text."""
+        rows = [
+            row for row in head.rows
+            if len(row) == len(cls.columns) and row[2].isdigit() and not any(row[place].isdigit() for place in (1, 3))
+        ]  # fmt: skip
+        if share_of_lines(len(rows), len(head.rows)) < _LEAST_SHARE:
+            return None
+        return Signs(LIKELY, [found_in_lines(len(rows), len(head.rows), "Four columns, a number in the third (HEAD)")])

@@ -4,6 +4,7 @@ Codes of words (`1:VID;2`) are read as sets of words.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import ClassVar, NamedTuple
 
@@ -331,20 +332,12 @@ def read_cupt(
         InputError, LimitError: as promised by `Format`.
     """
     lines = lines_of(text, lenient=lenient)
-    columns = _columns_of(lines.text[: lines.text.index(b"\n")].decode())
+    columns = _columns_of(_first_line(lines.text))
     stripped, odd_lines = _stripped(lines.text, len(columns))
-    places = {number: columns.index(name) + 1 for number, name in enumerate([*NAMES, NAME], 1) if name in columns}
-    blank = vocabulary.number("_")
+    places = _places_of(columns)
 
     def fields_of(outline: Outline) -> Fields | None:
-        """Return the columns in the order of CoNLL-U, then that of the codes; `_` where the text lacks one."""
-        found = numbered_fields(outline.text, outline.starts, outline.ends, len(columns), vocabulary)
-        if found is None or columns == [*NAMES, NAME]:
-            return found
-        codes = np.full((COLUMN, len(outline.starts)), len(found.numbers), np.int32)
-        for number, place in places.items():
-            codes[number - 1] = found.codes[place - 1]
-        return Fields(codes, np.append(found.numbers, blank))
+        return _ordered_fields(outline, columns, vocabulary)
 
     def check(fields: Fields, findings: Findings, warnings: Findings) -> tuple[Ids, Expressions]:
         _check_headers(columns, findings, warnings)
@@ -359,11 +352,35 @@ def read_cupt(
     outline = replace(outline_of(stripped, limits), places=places)
     rows = reader.read(outline, limits.max_problems, lenient=lenient, faults=lines.faults)
     ids, expressions = rows.checked
-    trees = treebank_of(rows, ids, vocabulary, limits.max_problems)
-    attributes = {name: values for name, values in trees.sentences.attributes.items() if name != KEY}
-    trees = replace(trees, sentences=replace(trees.sentences, attributes=attributes))
+    trees = _without_header(treebank_of(rows, ids, vocabulary, limits.max_problems))
     of_trees = {each.name: getattr(trees, each.name) for each in fields(DependencyTreebank) if each.init}
     return ExpressionTreebank(**of_trees, **expressions._asdict())
+
+
+def _first_line(text: bytes) -> str:
+    return text[: text.index(b"\n")].decode()
+
+
+def _places_of(columns: Sequence[str]) -> dict[int, int]:
+    """Return where the columns of CoNLL-U and that of the codes stand in a text, both from 1."""
+    return {number: columns.index(name) + 1 for number, name in enumerate([*NAMES, NAME], 1) if name in columns}
+
+
+def _ordered_fields(outline: Outline, columns: Sequence[str], vocabulary: Vocabulary) -> Fields | None:
+    """Return the columns in the order of CoNLL-U, then that of the codes; `_` where the text lacks one."""
+    blank = vocabulary.number("_")
+    found = numbered_fields(outline.text, outline.starts, outline.ends, len(columns), vocabulary)
+    if found is None or columns == [*NAMES, NAME]:
+        return found
+    codes = np.full((COLUMN, len(outline.starts)), len(found.numbers), np.int32)
+    for number, place in _places_of(columns).items():
+        codes[number - 1] = found.codes[place - 1]
+    return Fields(codes, np.append(found.numbers, blank))
+
+
+def _without_header(trees: DependencyTreebank) -> DependencyTreebank:
+    attributes = {name: values for name, values in trees.sentences.attributes.items() if name != KEY}
+    return replace(trees, sentences=replace(trees.sentences, attributes=attributes))
 
 
 def check_header(text: str) -> None:
@@ -372,18 +389,19 @@ def check_header(text: str) -> None:
     _columns_of(lines[0] if lines else "")
 
 
-def _columns_of(line: str) -> list[str]:
+def _columns_of(line: str, needed: Sequence[str] = NEEDED) -> list[str]:
     """Return the names of the columns from the first line of a text. Raises InputError."""
     match = _HEADER.fullmatch(line)
     if match is None:
-        detail = f"The first line is {short(line)!r}; it must name the columns. Write: {HEADER}"
+        example = HEADER if NAME in needed else f"# {KEY} = {' '.join(NAMES)}"
+        detail = f"The first line is {short(line)!r}; it must name the columns. Write: {example}"
         raise InputError(Problem("cupt-no-columns", detail, line=1))
     names = _last_names(match[1])
     twice = sorted({name for name in names if names.count(name) > 1})
-    missing = [name for name in NEEDED if name not in names]
+    missing = [name for name in needed if name not in names]
     if twice or missing:
         what = f"names {short(twice[0])} twice" if twice else f"does not name {', '.join(missing)}"
-        detail = f"The first line {what}. Name each column once, and at least {', '.join(NEEDED)}."
+        detail = f"The first line {what}. Name each column once, and at least {', '.join(needed)}."
         raise InputError(Problem("cupt-no-columns", detail, line=1))
     return names
 
@@ -443,3 +461,63 @@ def _codes_of(treebank: ExpressionTreebank) -> list[str]:
     for word, number, category in zip(*(column.tolist() for column in columns), strict=True):
         codes[word].append(f"{number}:{strings[category]}" if category != NO_CATEGORY else str(number))
     return [";".join(each) or NONE for each in codes]
+
+
+@register
+class ConllUPlus(RowsFormat):
+    """CoNLL-U whose first line names the columns, in any order, those of a treebank's own among them.
+
+    ID, FORM, HEAD and DEPREL must be there; other columns of CoNLL-U that are not named are read as `_`. Columns with
+    other names are not read. Otherwise as `conllu`.
+    """
+
+    name: ClassVar[str] = "conllu-plus"
+    doc: ClassVar[str] = "CoNLL-U Plus: the first line names the columns (# global.columns = ID FORM ...)."
+    source: ClassVar[str] = "https://universaldependencies.org/ext-format.html"
+    yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
+    suffixes = (".conllup",)
+    usual_metric = "ud"
+    needed: ClassVar[Sequence[str]] = ("ID", "FORM", "HEAD", "DEPREL")
+    example = (
+        f"# {KEY} = ID UPOS FORM HEAD DEPREL X:NER\n"
+        "# sent_id = s1\n"
+        "1-2\t_\tdu\t_\t_\t_\n"
+        "1\tADP\tde\t3\tcase\tO\n"
+        "2\tDET\tle\t3\tdet\tO\n"
+        "3\tNOUN\tcafé\t0\troot\tB\n\n"
+        "# sent_id = s2\n"
+        "1\tADV\tIci\t0\troot\tO\n\n"
+    ).encode()
+
+    @classmethod
+    def signs(cls, head: Head) -> Signs | None:
+        """Return the signs of a first line that names the columns of trees, and not that of PARSEME."""
+        names = head.first.partition("=")[2].split() if _COLUMN_NAMES.match(head.first) else []
+        if not set(cls.needed) <= set(names) or NAME in names:
+            return None
+        rows = [row for row in head.rows if len(row) == len(names) and ID_FORM.fullmatch(row[names.index("ID")])]
+        if share_of_lines(len(rows), len(head.rows)) < LEAST:
+            return None
+        return Signs(POSSIBLE if names == NAMES else CERTAIN, ["The first line names the columns."])
+
+    def read(self, text: Text, vocabulary: Vocabulary, limits: Limits) -> DependencyTreebank:
+        """Read the treebank. Raises InputError and LimitError as promised by `Format`."""
+        assert isinstance(text, bytes)  # noqa: S101 - a format of one text
+        lines = lines_of(text, lenient=self.lenient)
+        columns = _columns_of(_first_line(lines.text), self.needed)
+
+        def check(fields: Fields, findings: Findings, warnings: Findings) -> Ids:
+            _check_headers(columns, findings, warnings)
+            return ids_of(fields, vocabulary, findings, warnings, heads_outside=self.keeps_heads_outside)
+
+        def layout(outline: Outline) -> Findings:
+            return check_layout(outline, len(columns), "cupt-column-count", f"the first line names {len(columns)}")
+
+        reader = RowFormat(lambda outline: _ordered_fields(outline, columns, vocabulary), layout, check)
+        outline = replace(outline_of(lines.text, limits), places=_places_of(columns))
+        rows = reader.read(outline, limits.max_problems, lenient=self.lenient, faults=lines.faults)
+        return _without_header(treebank_of(rows, rows.checked, vocabulary, limits.max_problems))
+
+    def write(self, treebank: DependencyTreebank) -> str:
+        """Write the text that reads back as `treebank`, with the columns of CoNLL-U."""
+        return f"# {KEY} = {' '.join(NAMES)}\n{write_rows(treebank)}"

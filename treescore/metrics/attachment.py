@@ -19,6 +19,8 @@ from treescore.metrics.shared import attachment_slices, groupings, words
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
 
+PTB = "ptb"
+_PTB_TAGS = ("''", "``", ",", ".", ":")
 CHECKED, WARNED = "check", "warn"
 """The choices of what words that differ are."""
 _COUNTS = ("tokens", "correct_head", "correct_label", "correct_both", "sentences", "exact", "exact_unlabelled")
@@ -57,6 +59,16 @@ class Attachment(registry.Metric):
         ),
         "exclude_relations": Param(
             STRINGS, [], "Do not score words whose gold relation is one of these, as written, after `subtypes`."
+        ),
+        "exclude_tags": Param(
+            STRINGS,
+            [],
+            "Do not score words whose tag in gold is one of these: XPOS (POSTAG), or UPOS (CPOSTAG) where that is _.",
+        ),
+        "preset": Param(
+            {"enum": [PTB, None]},
+            None,
+            "ptb: exclude_tags is '' `` , . : unless it is given, as for dependencies of the English Penn Treebank.",
         ),
         "words": Param(
             {"enum": [CHECKED, WARNED]},
@@ -101,7 +113,9 @@ class Attachment(registry.Metric):
     )
 
     def __init__(self, **values: Json) -> None:
-        """Check the names of groupings and metrics. Raises InputError."""
+        """Resolve the preset, and check the names of groupings and metrics. Raises InputError."""
+        if values["preset"] == PTB and not values["exclude_tags"]:
+            values = {**values, "exclude_tags": [*_PTB_TAGS]}
         super().__init__(**values)
         self._slices = attachment_slices.slice_choice(values)
 
@@ -170,6 +184,11 @@ class Attachment(registry.Metric):
         excluded = frozenset(self.values["exclude_relations"])
         if excluded:
             scoring &= gold.vocabulary.table(gold.deprels, excluded.__contains__)[gold.deprels] == 0
+        tags = frozenset(self.values["exclude_tags"])
+        if tags:
+            number = gold.vocabulary.number("_")
+            own = np.where(gold.xpos == number, gold.upos, gold.xpos)
+            scoring &= gold.vocabulary.table(own, tags.__contains__)[own] == 0
         return scoring
 
     def _extra(

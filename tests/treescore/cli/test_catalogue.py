@@ -123,7 +123,7 @@ def completed(line: str) -> list[str]:
     ("line", "expected"),
     [
         ("treescore comp", ["compare", "completion"]),
-        ("treescore compare x --format conll", ["conll08", "conll09", "conllu", "conllx"]),
+        ("treescore compare x --format conll", ["conll08", "conll09", "conllu", "conllu-plus", "conllx"]),
         ("treescore errors --dep", ["--deprel"]),
         ("treescore completion ", ["bash", "zsh", "fish"]),
     ],

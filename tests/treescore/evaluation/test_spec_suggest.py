@@ -117,3 +117,11 @@ def test_the_catalogue_says_what_goes_with_what_both_ways():
         assert (fmt.usual_metric in metrics_of(fmt)) or not fmt.usual_metric
         for metric in metrics_of(fmt):
             assert name in formats_of(METRICS[metric].reads)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"1 (S (N a))\n2 (S (N b))\n", b"1\t(S (N a))\n2\t(S (N b))\n", b"1 0-0 1-1\n2 0-0\n", b"1\t0-0 1-1\n2\t0-0\n"],
+)
+def test_numbered_lines_are_taken_for_no_format(text):
+    assert suggestions(text) == []

@@ -210,3 +210,16 @@ def test_long_lists_of_relations_repeat_and_name_what_no_text_has() -> None:
     names = ["ñ:ß", "ñ:ß", *(f"none{n}" for n in range(10_000))]
     assert scored(text(sentences, 0), text(sentences, 1), exclude_relations=names)[1].totals.tolist()[0] == 1
     assert scored(text(sentences, 0), text(sentences, 1), exclude_relations=[])[1].totals.tolist()[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("params", "tokens"),
+    [({}, 4), ({"preset": "ptb"}, 2), ({"exclude_tags": ["NN"]}, 3), ({"preset": "ptb", "exclude_tags": ["NN"]}, 3)],
+)
+def test_words_of_excluded_tags_in_gold_do_not_score(params, tokens):
+    # The first tag stands in POSTAG, the second in CPOSTAG alone; what the output calls a word plays no part.
+    gold = b"1 dogs _ N NN _ 2 a\n2 bark _ V VB _ 0 r\n3 , _ , , _ 2 p\n4 ! _ . _ _ 2 p\n"
+    system = gold.replace(b"V VB", b", ,").replace(b". _ _", b"N NN _")
+    spec = parse_spec({"format": "conllx", "metrics": [{"name": "attachment", "params": params}]})
+    outcome = Evaluation(spec, gold).score(system)[0]["attachment"]
+    assert outcome.rows[0, 0] == tokens

@@ -189,3 +189,11 @@ def test_a_parameter_file_is_read_by_the_program_of_the_preset() -> None:
     file = {"delete_labels": ["TOP"], "cutoff": 40}
     assert values("spmrl") == {**file, "cut_labels_at": "-=#", "cut_tags": True, "delete_words": False}
     assert values("plain") == {**file, "cut_labels_at": "-=", "cut_tags": False, "delete_words": True}
+
+
+def test_the_line_can_be_printed_alone():
+    spec = parse_spec({"format": "bracketed", "metrics": [{"name": "parseval", "params": {"preset": "spmrl"}}]})
+    metric, outcome = spec.entries[0].metric, Evaluation(spec, b"(S (X a))\n").score(b"(S (X a))\n")[0]["parseval"]
+    line = metric.report("spmrl-line", outcome)
+    assert line.startswith("F1: 100.00 %\tPrec: 100.00 %\t")
+    assert metric.report("spmrl", outcome).endswith(f"\n{line}")

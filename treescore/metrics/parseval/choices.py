@@ -104,6 +104,10 @@ SKIPPED, MISSED, AS_SPMRL = "skip", "miss", "spmrl"
 """Values of `unparsed`."""
 DISCODOP = "discodop"
 """The preset for constituents that may have gaps."""
+UNSUPERVISED = "unsupervised"
+"""The preset for bare spans."""
+COUNTED, WORDS_LEFT_OUT, LEFT_OUT = "count", "leave-out-words", "leave-out"
+"""Values of `spanless`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +134,9 @@ class Choices:
         empty_constituents: `drop`: constituents without words are not compared; `word`: each counts as a word.
         first_word: number of the first word in the spans that items show.
         zero: whether errors and skipped sentences count as wrong.
+        bare_spans: whether brackets are sets of spans of several words but not all, and words deleted by gold's tags.
+        spanless: how a sentence without a bare span in gold counts in the mean over sentences: `count`, as 1 if the
+            output has none either, else 0; `leave-out-words`, so, but not one of a single word; `leave-out`, not.
         unparsed: how a skipped sentence counts: `skip`, not; `miss`, gold's brackets as missed; `spmrl`, as missed and
             weighted as by EVALB_SPMRL. Without effect where `zero` is set.
         ignored: keys of a parameter file that change no figure, with their values.
@@ -157,6 +164,8 @@ class Choices:
     first_word: int = 0
     zero: bool = False
     unparsed: str = SKIPPED
+    bare_spans: bool = False
+    spanless: str = COUNTED
     ignored: Mapping[str, int] = field(default_factory=dict)
     warnings: Sequence[Problem] = ()
 
@@ -220,9 +229,19 @@ PRESETS: Mapping[str, Choices] = {
     "spmrl": _SPMRL,
     "spmrl-hebrew": replace(_SPMRL, delete_labels=(*_SPMRL.delete_labels, *(f"SYN_{tag}" for tag in _SYN)), cutoff=40),
     DISCODOP: _DISCODOP,
+    UNSUPERVISED: Choices(
+        bare_spans=True,
+        labelled=False,
+        delete_labels=(".", ",", ":", "-LRB-", "-RRB-", "''", "``", "$", "#", "-NONE-"),
+        cutoff=10,
+    ),
 }
 
-_PROGRAMS: Mapping[str, Choices] = {"spmrl": _EVALB_SPMRL, "spmrl-hebrew": _EVALB_SPMRL, DISCODOP: Choices(gaps=True)}
+_PROGRAMS: Mapping[str, Choices] = {
+    **dict.fromkeys(("spmrl", "spmrl-hebrew"), _EVALB_SPMRL),
+    DISCODOP: Choices(gaps=True),
+    UNSUPERVISED: Choices(bare_spans=True, labelled=False),
+}
 """What a parameter file starts from under a preset: EVALB unless it is here."""
 
 _PAIRS: Mapping[str, Json] = {
@@ -276,6 +295,9 @@ WITH_GAPS = (
 )
 """The choices that have an effect where constituents may have gaps."""
 
+WITHOUT_BARE_SPANS = ("labelled", "preterminals", "outer_bracket", "empty_constituents", "quote_labels")
+"""The choices that have no effect on bare spans."""
+
 PARAMS: Mapping[str, Param] = {
     "preset": Param(
         {"enum": list(PRESETS)}, "evalb-collins", "A set of choices; each parameter below overrides one, null keeps it."
@@ -294,6 +316,13 @@ PARAMS: Mapping[str, Param] = {
         "without a right tag (miss, recommended); the same with the weights of EVALB_SPMRL -X, for comparison with "
         "published figures (spmrl). Without effect under errors: zero, which charges such sentences in every score.",
     ),
+    "spanless": Param(
+        {"enum": [COUNTED, WORDS_LEFT_OUT, LEFT_OUT]},
+        COUNTED,
+        "A sentence in which gold has no span of several words but not all (preset unsupervised only): 1 in the mean "
+        "over sentences if the output has none either, else 0 (count, as PRPN); so, but a sentence of one word does "
+        "not count (leave-out-words, as C-PCFG); none of them counts (leave-out).",
+    ),
     "errors": errors_param("Sentences with status error or skip", "left out, as EVALB does"),
 }
 
@@ -309,15 +338,18 @@ def choices_of(values: Mapping[str, Json]) -> Choices:
     if prm is not None:
         program = _PROGRAMS.get(preset, EVALB)
         base = replace(program, **read_prm(prm, discodop=program.gaps))
+        base = replace(base, labelled=base.labelled and not base.bare_spans)
     chosen = {name: values[name] for name in _CHOICES if values[name] is not None}
     without_effect = [name for name in chosen if name not in WITH_GAPS] if base.gaps else ONLY_WITH_GAPS
-    for name in without_effect:
+    for name in (*without_effect, *(WITHOUT_BARE_SPANS if base.bare_spans else ())):
         if name in chosen and _listed(chosen[name]) != _listed(getattr(base, name)):
             raise InputError(_no_effect(name, preset))
-    unparsed = values["unparsed"]
+    unparsed, spanless = values["unparsed"], values["spanless"]
     if base.gaps and unparsed != SKIPPED:
         raise InputError(_no_effect("unparsed", preset))
-    return replace(base, **chosen, zero=values["errors"] == ZERO, unparsed=unparsed)
+    if not base.bare_spans and spanless != COUNTED:
+        raise InputError(_no_effect("spanless", preset))
+    return replace(base, **chosen, zero=values["errors"] == ZERO, unparsed=unparsed, spanless=spanless)
 
 
 def _listed(value: Json) -> Json:

@@ -128,7 +128,29 @@ def inputs_of(choices: Choices, gold: ConstituentTreebank, system: ConstituentTr
             faults[sentence] = max(faults[sentence], fault)
     if choices.empty_constituents == "word":
         gold, system = fill_empty(gold), fill_empty(system)
+    if choices.bare_spans:
+        gold, system = _without_words(choices, gold, system)
     return Inputs(_side(gold), _side(system), _tables(choices, gold, system), choices, faults)
+
+
+def _without_words(
+    choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank
+) -> tuple[ConstituentTreebank, ConstituentTreebank]:
+    """Delete words by gold's tags; from the output where it has as many words as gold, else it lacks them already."""
+    deleted = _by_tag(listed(gold.vocabulary, choices.delete_labels if choices.delete_words else ()), gold.tags)
+    lengths, others = (np.diff(each.word_offsets) for each in (gold, system))
+    alike = lengths == others
+    of_system = np.zeros(len(system.tags), np.bool_)
+    of_system[np.repeat(alike, others)] = deleted[np.repeat(alike, lengths)]
+    made = []
+    for trees, gone in ((gold, deleted), (system, of_system)):
+        before = offsets_of((~gone).astype(np.int64))
+        firsts = trees.word_offsets[owners_of(trees.node_offsets)]
+        starts, ends = (before[firsts + bound] - before[firsts] for bound in (trees.starts, trees.ends))
+        words, tags = trees.words[~gone], trees.tags[~gone]
+        offsets = before[trees.word_offsets]
+        made.append(replace(trees, starts=starts, ends=ends, words=words, tags=tags, word_offsets=offsets))
+    return made[0], made[1]
 
 
 def _side(trees: ConstituentTreebank) -> Side:
@@ -162,7 +184,7 @@ def _tables(choices: Choices, gold: ConstituentTreebank, system: ConstituentTree
         for pairs, numbers in ((choices.equal_labels, label_pairs), (choices.equal_words, word_pairs))
     )
     return Tables(
-        listed(vocabulary, choices.delete_labels if choices.delete_words else ()),
+        listed(vocabulary, choices.delete_labels if choices.delete_words and not choices.bare_spans else ()),
         listed(vocabulary, choices.delete_labels_for_length),
         cut,
         cut if choices.cut_tags else np.arange(size, dtype=np.int64),
@@ -410,6 +432,8 @@ def _brackets(side: Side, kept: _Kept, inserted: IntArray, inputs: Inputs) -> _B
         named = side.labels != 0
         chosen &= named | (starts < np.maximum.accumulate(np.where(named, ends, 0)))
     nodes = _Brackets(owners, from_kept, to_kept, labels)
+    if inputs.choices.bare_spans:
+        chosen = are_bare(owners, from_kept, to_kept, kept.counts, chosen)
     if not inputs.choices.preterminals:
         return nodes.where(chosen)
     word_owners = owners_of(side.word_offsets)
@@ -425,6 +449,26 @@ def _brackets(side: Side, kept: _Kept, inserted: IntArray, inputs: Inputs) -> _B
     order[~is_word], order[is_word] = np.arange(len(starts)), len(starts) + np.arange(len(tags))
     order = order[np.append(chosen, tagged)[order]]
     return _Brackets._make(np.append(node, word)[order] for node, word in zip(nodes, words, strict=True))
+
+
+def are_bare(sentences: IntArray, starts: IntArray, ends: IntArray, words: IntArray, chosen: BoolArray) -> BoolArray:
+    """Tell which brackets are of two words or more, but not of the whole sentence; of equal ones the first.
+
+    Args:
+        sentences: of brackets in pre-order, int64 (b,).
+        starts: theirs.
+        ends: theirs.
+        words: of each sentence, int64 (n,).
+        chosen: the brackets that count at all, bool (b,).
+    """
+    lengths = ends - starts
+    places = np.flatnonzero(chosen & (lengths > 1) & (lengths < words[sentences]))
+    spans = np.stack([sentences, starts, ends])[:, places]
+    first = np.ones(len(places), np.bool_)
+    first[1:] = (spans[:, 1:] != spans[:, :-1]).any(axis=0)  # in pre-order equal ones follow each other
+    bare: BoolArray = np.zeros(len(starts), np.bool_)
+    bare[places[first]] = True
+    return bare
 
 
 def _paired(gold: _Brackets, system: _Brackets, inputs: Inputs) -> tuple[IntArray, IntArray]:

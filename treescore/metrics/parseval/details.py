@@ -22,8 +22,8 @@ from treescore.core.registry import Marks, MarkState
 from treescore.core.scores import ScoreTable, harmonic
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Vocabulary
 from treescore.metrics.parseval.choices import Choices
-from treescore.metrics.parseval.comparison import Collected, Inputs, Tables, collect, inputs_of
-from treescore.metrics.parseval.scores import counts_of, score_table
+from treescore.metrics.parseval.comparison import Collected, Inputs, Side, Tables, are_bare, collect, inputs_of
+from treescore.metrics.parseval.scores import counts_of, table_of
 
 LENGTH_BIN = 10
 """Sentence lengths are grouped in bins of this many words."""
@@ -216,10 +216,9 @@ class ComparedTreebanks:
 
     def tables(self) -> BracketTables:
         """Slices, and tables of errors, over the brackets of the sentences that are `valid`."""
-        unparsed = self.choices.tells_unparsed
-        table = score_table(zero=self.choices.zero, unparsed=unparsed)
+        counts = counts_of(self.choices)
         return BracketTables(
-            self.gold.vocabulary, table, counts_of(unparsed=unparsed), self.rows, self._used(0), self._used(1)
+            self.gold.vocabulary, table_of(self.choices), counts, self.rows, self._used(0), self._used(1)
         )
 
     def _used(self, side: int) -> BracketColumns:
@@ -308,8 +307,9 @@ def span_marks(choices: Choices, gold: ConstituentTreebank, system: ConstituentT
         system: an output of as many sentences.
         compared: sentences that are compared at all, bool (n,); nothing is marked in others.
     """
-    tables = inputs_of(choices, gold, system).tables
-    sides = [_marked_nodes(each, tables, labelled=choices.labelled) for each in (gold, system)]
+    inputs = inputs_of(choices, gold, system)
+    pair = (inputs.gold, inputs.system) if choices.bare_spans else (gold, system)  # words are deleted there
+    sides = [_marked_nodes(each, inputs.tables, choices) for each in pair]
     comparable = compared & (sides[0][2] == sides[1][2])
     comparable[[*gold.sentences.unreadable, *system.sentences.unreadable]] = False
     left = [np.flatnonzero(counted & comparable[nodes[0]]) for nodes, counted, _ in sides]
@@ -334,7 +334,7 @@ def paired_marks(sides: Sequence[Sequence[IntArray]], left: list[IntArray]) -> M
     return Marks(system=states[1], gold=states[0])
 
 
-def _marked_nodes(treebank: ConstituentTreebank, tables: Tables, *, labelled: bool) -> _Nodes:
+def _marked_nodes(treebank: ConstituentTreebank | Side, tables: Tables, choices: Choices) -> _Nodes:
     kept = (treebank.tags < 0) | ~tables.deleted[treebank.tags]
     before = np.concatenate([[0], np.cumsum(kept)])
     owners = owners_of(treebank.node_offsets)
@@ -344,5 +344,8 @@ def _marked_nodes(treebank: ConstituentTreebank, tables: Tables, *, labelled: bo
     counted = ~tables.dropped[labels] & (ends > starts)
     for first, second in tables.equal_labels.pairs.tolist():
         labels = np.where(labels == second, first, labels)
-    compared = labels if labelled else np.zeros_like(labels)
-    return [owners, starts, ends, compared], counted, np.diff(before[treebank.word_offsets])
+    compared = labels if choices.labelled else np.zeros_like(labels)
+    words = np.diff(before[treebank.word_offsets])
+    if choices.bare_spans:
+        counted = are_bare(owners, starts, ends, words, counted)
+    return [owners, starts, ends, compared], counted, words

@@ -12,18 +12,28 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from treescore.core import discontinuity, registry, text
-from treescore.core.arrays import BoolArray, Counts, IntArray, owners_of, sums_by
+from treescore.core.arrays import BoolArray, Counts, FloatArray, IntArray, owners_of, sums_by
 from treescore.core.params import Json, Param
 from treescore.core.scores import ScoreTable
 from treescore.core.trees import ConstituentTreebank, DiscontinuousTreebank
 from treescore.core.wording import counted, told_apart
 from treescore.errors import InputError, Problem
 from treescore.metrics.parseval import comparison, details
-from treescore.metrics.parseval.choices import AS_SPMRL, DISCODOP, MISSED, PARAMS, SKIPPED, Choices, choices_of
+from treescore.metrics.parseval.choices import (
+    AS_SPMRL,
+    DISCODOP,
+    LEFT_OUT,
+    MISSED,
+    PARAMS,
+    SKIPPED,
+    WORDS_LEFT_OUT,
+    Choices,
+    choices_of,
+)
 from treescore.metrics.parseval.comparison import Inputs, Tables, cut_label, deleted_labels, inputs_of
 from treescore.metrics.parseval.discontinuous import Comparison, absent_rows
 from treescore.metrics.parseval.report import discodop_report, error_report, evalb_report, spmrl_report
-from treescore.metrics.parseval.scores import gap_score_table, score_table
+from treescore.metrics.parseval.scores import gap_score_table, table_of
 from treescore.metrics.shared import constituents
 from treescore.metrics.shared.examples import AS_DISCODOP, TREES
 from treescore.metrics.shared.words import members
@@ -175,6 +185,9 @@ def _undeleted(gold: DiscontinuousTreebank, system: DiscontinuousTreebank, index
     return _other_words(system, index, (len(systems), len(golds)), first, "", "Parse gold's words.")
 
 
+_BARE_HEADLINE = {"sentence_f1": "S-F1", "unlabelled_f1": "C-F1"}
+
+
 @registry.register
 class Parseval(registry.Metric):
     """Compares brackets (label, span) as multisets, as EVALB does (Black et al. 1991; Collins 1997)."""
@@ -193,11 +206,13 @@ class Parseval(registry.Metric):
         registry.Example("bracketed", TREES),
         registry.Example("bracketed", (("(S (NP) (X x))\n", "(S (X x))\n"), *TREES[:2]), {"preset": "kikas-treumuth"}),
         registry.Example("bracketed", TREES, {"preset": "spmrl", "unparsed": "miss"}),
+        registry.Example("bracketed", TREES, {"preset": "unsupervised"}, interprets_labels="Words of some tags go."),
         AS_DISCODOP,
     )
     params: ClassVar[Mapping[str, Param]] = PARAMS
-    styles = ("evalb", "spmrl", "discodop", "errors")
+    styles = ("evalb", "spmrl", "spmrl-line", "discodop", "errors")
     headline: ClassVar[Mapping[str, str]] = {
+        "sentence_f1": "S-F1",
         "labelled_precision": "LP",
         "labelled_recall": "LR",
         "labelled_f1": "F1",
@@ -221,18 +236,22 @@ class Parseval(registry.Metric):
         """Resolve the preset or the parameter file, then the choices of the request. Raises InputError."""
         self.choices: Choices = choices_of(values)
         super().__init__(**{**values, **self.choices.document()})
+        if self.choices.bare_spans:  # in tables the mean over the text stands beside that over sentences
+            vars(self)["headline"] = {**_BARE_HEADLINE, **self.headline}
 
     @property
     def table(self) -> ScoreTable:
         """Counts and scores; those up to the cut-off length have `cutoff.` before their names."""
         if self.choices.gaps:
             return gap_score_table(zero=self.choices.zero, only_gaps=self.choices.only_gaps)
-        return score_table(zero=self.choices.zero, unparsed=self.choices.tells_unparsed)
+        return table_of(self.choices)
 
     @property
     def own_styles(self) -> Sequence[str]:
         """Where constituents may have gaps, disco-dop's summary stands for those of EVALB."""
-        return ("discodop", "errors") if self.choices.gaps else ("evalb", "spmrl", "errors")
+        if self.choices.bare_spans:
+            return ("errors",)
+        return ("discodop", "errors") if self.choices.gaps else ("evalb", "spmrl", "spmrl-line", "errors")
 
     @property
     def warnings(self) -> Sequence[Problem]:
@@ -313,13 +332,15 @@ class Parseval(registry.Metric):
             yield from details.brackets_beside(item, list(self.errors_of(item, gold)))
 
     def report(self, style: str, outcome: registry.Outcome) -> str:
-        """Print the layout of EVALB, EVALB_SPMRL (`spmrl`) or disco-dop (`discodop`), or frequent errors."""
+        """Print the layout of EVALB, EVALB_SPMRL (`spmrl`, its last line) or disco-dop, or frequent errors."""
         names = self.table.count_names
         match style if style in self.own_styles else None:
             case "evalb":
                 return evalb_report(outcome, names, self.choices.cutoff)
             case "spmrl":
                 return spmrl_report(outcome, names)
+            case "spmrl-line":
+                return spmrl_report(outcome, names).splitlines(keepends=True)[-1]
             case "discodop":
                 return discodop_report(outcome, names, self.choices)
             case "errors":
@@ -328,6 +349,8 @@ class Parseval(registry.Metric):
 
 
 def _root_warnings(choices: Choices, gold: Trees, system: Trees) -> list[Problem]:
+    if choices.bare_spans:
+        return []
     left_out = [*deleted_labels(choices), *(label for pair in choices.equal_labels for label in pair)]
     if not (choices.outer_bracket or choices.gaps):
         left_out.append("")
@@ -371,9 +394,26 @@ def _count_rows(choices: Choices, figures: IntArray, status: Any, facts: IntArra
     whole = np.concatenate([counted[:, :6], states, counted[:, 6:]], axis=1)
     if choices.tells_unparsed:
         whole = np.column_stack([whole, status == registry.OK])
+    if choices.bare_spans:
+        whole = np.column_stack([whole, *_sentence_f1(choices, figures, status, facts, valid)])
     lengths = facts[:, comparison.LENGTH]
     short = whole * (lengths <= choices.cutoff)[:, None]
     return np.concatenate([whole, short, lengths[:, None], figures[:, :6] * ~valid[:, None]], axis=1)
+
+
+def _sentence_f1(
+    choices: Choices, figures: IntArray, status: Any, facts: IntArray, valid: BoolArray
+) -> tuple[FloatArray, BoolArray]:
+    """Return F1 of the spans of each sentence, 1 where neither side has one, and whether the sentence counts, (n,)."""
+    matched, gold, system = figures.T[:3]
+    spans = gold + system
+    f1 = np.divide(2.0 * matched, spans, out=np.ones(len(spans)), where=spans > 0) * (status == registry.OK)
+    counts = np.asarray(valid | (choices.zero & (facts[:, comparison.GOLD_WORDS] > 0)), np.bool_)
+    if choices.spanless == WORDS_LEFT_OUT:
+        counts &= facts[:, comparison.GOLD_WORDS] > 1
+    elif choices.spanless == LEFT_OUT:
+        counts &= facts[:, comparison.GOLD_BRACKETS] > 0
+    return f1 * counts, counts
 
 
 def _charge(counted: IntArray, status: Any, facts: IntArray) -> None:

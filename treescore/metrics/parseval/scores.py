@@ -7,6 +7,7 @@ import numpy as np
 
 from treescore.core.arrays import Counts
 from treescore.core.scores import Ratio, Score, ScoreTable, f1_score, matched_scores, ratio_score
+from treescore.metrics.parseval.choices import Choices
 
 COUNTS = (
     *("matched", "gold", "system", "crossing", "words", "correct_tags", "sentences", "error", "skip", "valid"),
@@ -22,24 +23,33 @@ PARSED = "parsed"
 """The count of valid sentences with a parse, where those without one are valid too."""
 
 
-def counts_of(*, unparsed: bool) -> tuple[str, ...]:
-    """Return the counts of a sentence; `unparsed`: sentences without a parse are valid."""
-    return (*COUNTS, PARSED) if unparsed else COUNTS
+BARE = ("sentence_f1_sum", "sentence_f1_sentences")
+"""The counts of the mean over sentences."""
+
+
+def counts_of(choices: Choices) -> tuple[str, ...]:
+    """Return the counts of a sentence."""
+    return (*COUNTS, *((PARSED,) * choices.tells_unparsed), *(BARE * choices.bare_spans))
+
+
+def table_of(choices: Choices) -> ScoreTable:
+    """Return the counts and scores of a metric with these choices, of which constituents have no gaps."""
+    return _score_table(counts_of(choices), zero=choices.zero)
 
 
 @cache
-def score_table(*, zero: bool, unparsed: bool) -> ScoreTable:
+def _score_table(counts: tuple[str, ...], *, zero: bool) -> ScoreTable:
     """Return the table.
 
     Args:
+        counts: of a sentence.
         zero: shares and means over valid sentences are those over all sentences.
-        unparsed: sentences without a parse are valid.
     """
-    counts = counts_of(unparsed=unparsed)
     names = (*counts, *(f"cutoff.{name}" for name in counts), "length", *(f"unscored.{name}" for name in SHOWN))
-    columns = {_AMONG: "sentences" if zero else "valid", _SCORED: PARSED if unparsed else "valid"}
-    cutoff_scores = tuple(_scores("cutoff.", " Sentences up to the cut-off length only.", columns))
-    return ScoreTable(names, (*_scores("", "", columns), *cutoff_scores), _with_unscored)
+    columns = {_AMONG: "sentences" if zero else "valid", _SCORED: PARSED if PARSED in counts else "valid"}
+    made = _bare_scores if BARE[0] in counts else _scores
+    cutoff_scores = made("cutoff.", " Sentences up to the cut-off length only.", columns)
+    return ScoreTable(names, (*made("", "", columns), *cutoff_scores), _with_unscored)
 
 
 def _with_unscored(rows: Counts) -> Counts:
@@ -108,6 +118,15 @@ def _scores(prefix: str, suffix: str, columns: Mapping[str, str]) -> list[Score]
         )
     )
     return [labelled, *ratios[:2], unlabelled, *ratios[2:]]
+
+
+def _bare_scores(prefix: str, suffix: str, columns: Mapping[str, str]) -> list[Score]:
+    """Return the mean over sentences, and the scores that look at no label."""
+    total, sentences = (prefix + name for name in BARE)
+    doc = f"Mean over sentences of the F1 of their spans, without those of one word or of the whole sentence.{suffix}"
+    mean = ratio_score(f"{prefix}sentence_f1", doc, total, sentences, undefined=_NO_SENTENCE)
+    others = _scores(prefix, suffix, columns)
+    return [mean, *(score for score in others if not score.name.startswith(f"{prefix}labelled_"))]
 
 
 GAP_BRACKETS = (
