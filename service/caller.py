@@ -119,7 +119,7 @@ class Caller:
         wanted = " or ".join(scopes)
         if self.token_id is None:
             raise Unauthorized(f"Send a token with the scope {wanted}: `Authorization: Bearer ...`.")
-        where = "" if self.benchmark is None else f" for the benchmark {self.benchmark!r} alone"
+        where = "" if self.benchmark is None else f" only for the benchmark {self.benchmark!r}"
         held = " ".join(sorted(self.scopes))
         raise Forbidden(f"This requires a token with the scope {wanted}; yours has{where}: {held}.")
 

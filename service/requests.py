@@ -50,6 +50,8 @@ LINKS = ("paper", "code", "model")
 MAX_ADDRESS = 500
 MAX_TEAMS = 1_000
 """Teams that are made at once, or by one invite."""
+MOST_REVISION = 10**9 - 1
+"""Number that a revision can have; databases refuse much larger ones."""
 MAX_QUOTA = 1_000_000
 MAX_COMPARED = 100
 DEFAULT_LIMIT = 100

@@ -300,7 +300,7 @@ class RevisionRequest(Request):
     errors: Errors | None = None
     parts: Mapping[str, Part | None] | None = None
     dry_run: bool = False
-    from_dry_run: common.Ordinal | derive.Null = None
+    from_dry_run: Annotated[int, fields.bounded(1, requests.MOST_REVISION)] | derive.Null = None
 
 
 @dataclass(frozen=True, kw_only=True)

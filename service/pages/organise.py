@@ -17,14 +17,12 @@ from service.errors import invalid, refuse
 from service.pages import answers, submit, visitors
 from service.pages.figures import ScoreNames, benchmark_document
 from service.pages.settings import moment_of
-from service.requests import EVENT_KINDS, SCOPES
+from service.requests import EVENT_KINDS, MOST_REVISION, SCOPES
 from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
 from service.usecases import events, tokens
 from service.usecases.benchmarks import revisions, teams
 
 revisions_blueprint = answers.pages("admin_revisions", "/admin/<benchmark>/revisions")
-MOST_REVISION = 10**9 - 1
-"""Number that a revision can have; databases refuse much larger ones."""
 GOLD, DRY_RUN = "gold", "dry_run"
 """Name of the field of the files; what a button asks for."""
 

@@ -419,6 +419,10 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("delete_comparison", "409"): _behind_a_board_only,
     ("list_differing_items", "422"): _get(GOOD["list_differing_items"], "?cursor=x"),
     ("compare_in_series", "422"): _get(lambda task: _series(task).replace("oslo", "lyon")),
+    ("create_token", "404"): _send("POST", lambda _: "/v1/tokens", {"scopes": ["organise"], "benchmark": "nowhere"}),
+    ("create_token", "410"): lambda stage: stage.client().post(
+        "/v1/tokens", json={"scopes": ["organise"], "benchmark": SharedTask(stage).delete().rpartition("/")[2]}
+    ),
     ("create_webhook", "201"): _send("POST", lambda _: "/v1/webhooks", HOOK),
     ("create_webhook", "404"): _send("POST", lambda _: "/v1/webhooks", {**HOOK, "benchmark": "nowhere"}),
     ("create_webhook", "409"): _many_webhooks,

@@ -86,7 +86,7 @@ def all_fields(schema: Schema) -> Iterator[fields.Field]:
         (TokenRequest, {}, "missing-field", "Add it."),
         (TokenRequest, {"scopes": None}, "null-field", "must not be null"),
         (TokenRequest, {**TOKEN, "scopse": 1}, "unknown-field", "Did you mean 'scopes'?"),
-        (TokenRequest, {**TOKEN, "zzzzzz": 1}, "unknown-field", "Known fields: expires_at, name, scopes."),
+        (TokenRequest, {**TOKEN, "zzzzzz": 1}, "unknown-field", "Known fields: benchmark, expires_at, name, scopes."),
         (WebhookRequest, {**HOOK, "kinds": ["submission.score"]}, "bad-value", "'submission.scored'"),
         (WebhookRequest, {"url": ""}, "bad-value", "Give 1 to 1000 characters."),
         (BenchmarkRequest, {**BENCHMARK, "metrics": []}, "bad-value", "Give 1 to 50 metrics."),
