@@ -110,6 +110,7 @@ class Invite(TypedDict):
 
     Attributes:
         teams: Teams that were made with it.
+        joined: Names of those that are not erased, oldest first.
     """
 
     id: str
@@ -118,6 +119,7 @@ class Invite(TypedDict):
     expires_at: common.Moment
     teams_at_most: int
     teams: int
+    joined: Sequence[str]
 
 
 class NewInvite(Invite):

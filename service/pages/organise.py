@@ -5,22 +5,27 @@ deliveries, sending again, new secrets.
 """
 
 from typing import Any
+from urllib.parse import urlencode
 
 from flask import Response, request
 
 from service.api import answers as api_answers
 from service.api import bodies, calls
+from service.caller import ORGANISE, Caller
 from service.contract.access import InviteRequest, TokenRequest, WebhookRequest
 from service.contract.benchmarks import RevisionRequest
 from service.contract.common import PageQuery
+from service.contract.submissions import Submission, SubmissionChanges, SubmissionsQuery
 from service.errors import invalid, refuse
-from service.pages import answers, submit, visitors
+from service.pages import answers, standing, submit, visitors
 from service.pages.figures import ScoreNames, benchmark_document
 from service.pages.settings import moment_of
-from service.requests import EVENT_KINDS, SCOPES
+from service.requests import EVENT_KINDS, SCOPES, STATES
 from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
 from service.usecases import events, tokens
-from service.usecases.benchmarks import revisions, teams
+from service.usecases.benchmarks import benchmarks, revisions, teams
+from service.usecases.submissions import submissions as use_cases
+from treescore.core.text import digest_of
 
 revisions_blueprint = answers.pages("admin_revisions", "/admin/<benchmark>/revisions")
 MOST_REVISION = 10**9 - 1
@@ -87,6 +92,72 @@ def _difference_values(benchmark: str, number: int) -> dict[str, Any]:
         "revision": view.document, "version": view.etag, "final": view.final,
         "figures": ScoreNames(document)(document["main_score"]).figures,
     }  # fmt: skip
+
+
+submissions_blueprint = answers.pages("admin_submissions", "/admin/<benchmark>/submissions")
+
+
+@submissions_blueprint.get("")
+def show_submissions(benchmark: str) -> Response:
+    """List submissions with what an organiser does to each."""
+    caller = visitors.member(ORGANISE)
+    query, _ = answers.query(SubmissionsQuery)
+    return answers.page("admin_submissions.html", **_submissions_values(caller, benchmark, query))
+
+
+@submissions_blueprint.get("/live")
+def show_submissions_live(benchmark: str) -> Response:
+    """List them again, if they are not as the page shows them."""
+    caller = visitors.member(ORGANISE)
+    query, _ = answers.query(SubmissionsQuery, "version")
+    values = _submissions_values(caller, benchmark, query)
+    return answers.fragment("admin_submissions_list.html", values["version"], final=False, values=lambda: values)
+
+
+@submissions_blueprint.post("/<submission>")
+def change_submission(benchmark: str, submission: str) -> Response:
+    """Withdraw with a reason, bring back, cancel or retry. What is refused is said above the list."""
+    caller = visitors.sender(ORGANISE)
+    context = calls.context()
+    asked, reason = request.form.get("do"), request.form.get("reason", "").strip()
+    query = SubmissionsQuery(team=request.form.get("team") or None, state=request.form.get("state") or None)
+    try:
+        if asked == "cancel":
+            use_cases.cancel_submission(context, caller, submission)
+        elif asked == "retry":
+            use_cases.retry_submission(context, caller, submission)
+        else:
+            given = {"withdrawn": asked == "withdraw", **({"reason": reason} if reason else {})}
+            use_cases.patch_submission(context, caller, submission, calls.loaded(SubmissionChanges, given))
+    except answers.REFUSED as error:
+        return answers.refused("admin_submissions.html", error, **_submissions_values(caller, benchmark, query))
+    chosen = urlencode({name: value for name in ("team", "state") if (value := request.form.get(name))})
+    return answers.go_to(f"/admin/{benchmark}/submissions{chosen and '?'}{chosen}")
+
+
+def _submissions_values(caller: Caller, benchmark: str, query: SubmissionsQuery) -> dict[str, Any]:
+    """Return what the template of the list shows."""
+    context = calls.context()
+    document = benchmark_document(caller, benchmark)
+    page = use_cases.list_submissions(context, caller, benchmark, query)
+    board = standing.board_of(caller, benchmark)
+    ranks = {} if board is None else {row["submission"]: row["rank"] for row in board["rows"]}
+    main = ScoreNames(document)(document["main_score"])
+    failed = [str(each["id"]) for each in page.items if each["state"] == "failed"]
+    retried = {name for name in failed if _may_retry(use_cases.view_submission(context, caller, name).document)}
+    sent, _ = standing.sent_list(caller, benchmark, page.items, main, benchmarks.level_of(context, caller, benchmark))
+    return {
+        "benchmark": document, "main": main, "ranks": ranks, "retried": retried, "next": page.next, "problem": None,
+        "chosen": {"team": query.team, "state": query.state}, "cursor": query.cursor, "states": STATES,
+        "sent": sent, "version": digest_of(repr((sent, ranks, page.next)).encode())[-16:],
+        "teams": teams.list_teams(context, caller, benchmark, MANY_INVITES).items,
+    }  # fmt: skip
+
+
+def _may_retry(document: Submission) -> bool:
+    """Return whether the service failed, and still has the outputs."""
+    failure = document["failure"]
+    return failure is not None and failure["kind"] == "service" and document["output_deleted_at"] is None
 
 
 teams_blueprint = answers.pages("admin_teams", "/admin/<benchmark>/teams")

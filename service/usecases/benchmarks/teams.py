@@ -1,7 +1,7 @@
 """Create, list and erase teams of a benchmark, make their tokens, and the invites with which strangers make teams."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -64,7 +64,7 @@ def add_team(
     slug: str,
     request: access.TeamRequest,
     actor: str | None,
-    data: Mapping[str, object] | None = None,
+    invite_id: str | None = None,
 ) -> dict[str, object]:
     """Add a team to a locked benchmark, with a token that only this answer has.
 
@@ -74,15 +74,16 @@ def add_team(
         slug: of the benchmark.
         request: the team.
         actor: of the event.
-        data: of the event.
+        invite_id: of the invite with which it joins.
 
     Raises:
         Conflict: the id is taken, perhaps by an erased team.
     """
-    team = benchmarks.Team(slug, request.id, request.name, request.contact, context.now(), None)
+    team = benchmarks.Team(slug, request.id, request.name, request.contact, context.now(), None, invite_id)
     _check_free(db, slug, team.id)
     benchmarks.add_team(db, team)
     token = _new_token(db, context, team)
+    data = None if invite_id is None else {"invite": invite_id}
     record_event(db, context, "team.created", slug, actor=actor, team_id=team.id, subject=team.id, data=data)
     return {**_team_document(team), "token": token}
 
@@ -194,7 +195,7 @@ def create_invite(context: Context, caller: Caller, slug: str, request: access.I
         benchmarks.add_invite(db, invite)
         record_event(db, context, "invite.created", slug, actor=caller.owner, subject=invite.id)
     address = f"{context.config.public_url.rstrip('/')}/join/{secret}"
-    return {**_invite_document(invite), "secret": secret, "address": address}
+    return {**_invite_document(invite, ()), "secret": secret, "address": address}
 
 
 def list_invites(context: Context, caller: Caller, slug: str, query: common.PageQuery) -> Page:
@@ -203,7 +204,8 @@ def list_invites(context: Context, caller: Caller, slug: str, query: common.Page
     with context.store.read() as db:
         benchmark_of(db, slug)
         rows = benchmarks.invites_of(db, slug, query.cursor, query.limit + 1)
-    return page_of(rows, query.limit, _invite_document)
+        joined = benchmarks.joined_by(db, slug, [row.id for row in rows])
+    return page_of(rows, query.limit, lambda row: _invite_document(row, joined[row.id]))
 
 
 def delete_invite(context: Context, caller: Caller, slug: str, invite_id: str) -> None:
@@ -258,7 +260,7 @@ def join(context: Context, caller: Caller, request: access.JoinRequest) -> dict[
         if not benchmarks.use_invite(db, invite.id):
             raise _used_up(invite)
         team = access.TeamRequest(request.id, request.name, request.contact)
-        made = add_team(db, context, slug, team, caller.token_id, {"invite": invite.id})
+        made = add_team(db, context, slug, team, caller.token_id, invite.id)
     return {"benchmark": slug, **made}
 
 
@@ -317,8 +319,9 @@ def _known(context: Context, caller: Caller, secret: str) -> benchmarks.Invite:
     return invite
 
 
-def _invite_document(invite: benchmarks.Invite) -> dict[str, object]:
-    return shown_members(invite, "id", "benchmark_id", "created_at", "expires_at", "teams_at_most", "teams")
+def _invite_document(invite: benchmarks.Invite, joined: Sequence[str]) -> dict[str, object]:
+    shown = shown_members(invite, "id", "benchmark_id", "created_at", "expires_at", "teams_at_most", "teams")
+    return {**shown, "joined": list(joined)}
 
 
 RESERVED_WORDS = (

@@ -84,3 +84,36 @@ def test_the_whole_address_of_an_invite_is_shown(task: SharedTask) -> None:
     slug = task.address.rpartition("/")[2]
     given = {"expires_at": "2099-12-31T00:00", "teams_at_most": "3"}
     assert "http://localhost/join/" in task.organiser.post(f"/admin/{slug}/teams/invites", data=given).text
+
+
+def test_a_submission_is_withdrawn_with_a_reason_that_its_team_reads_and_only_organisers_bring_back(
+    task: SharedTask,
+) -> None:
+    slug = task.address.rpartition("/")[2]
+    lyon = task.team()
+    address = task.submit(lyon)
+    own = address.rpartition("/")[2]
+    page = f"/admin/{slug}/submissions"
+    assert f"/s/{own}" in task.organiser.get(page, query_string={"team": "lyon"}).text
+    assert "No submission is so." in task.organiser.get(page, query_string={"state": "failed"}).text
+    asked = {"do": "withdraw", "reason": "sent twice", "team": "lyon"}
+    assert task.organiser.post(f"{page}/{own}", data=asked).headers["Location"] == f"{page}?team=lyon"
+    assert lyon.get(address).json["withdrawn_reason"] == "sent twice"
+    for refused in ({"withdrawn": False}, {"withdrawn": True, "reason": "mine"}):
+        assert lyon.patch(address, json=refused).status_code == 403
+    assert task.organiser.patch(address, json={"reason": "alone"}).status_code == 422
+    assert task.organiser.post(f"{page}/{own}", data={"do": "restore"}).status_code == 303
+    shown = lyon.get(address).json
+    assert (shown["withdrawn_at"], shown["withdrawn_reason"]) == (None, None)
+    assert task.organiser.post(f"{page}/{own}", data={"do": "retry"}).status_code == 409
+
+
+def test_what_the_service_failed_is_retried_and_what_waits_is_cancelled(task: SharedTask) -> None:
+    lyon, page = task.team(), f"/admin/{task.slug}/submissions"
+    faulty, waiting = task.faulty(lyon), task.waiting(lyon)
+    shown = task.organiser.get(page).text
+    assert (shown.count('value="retry"'), shown.count('value="cancel"')) == (1, 1)
+    for address, do, state in ((waiting, "cancel", "cancelled"), (faulty, "retry", "succeeded")):
+        assert task.organiser.post(f"{page}/{address.rpartition('/')[2]}", data={"do": do}).status_code == 303
+        assert lyon.get(address).json["state"] == state
+    assert "succeeded" in task.organiser.get(f"{page}/live").text
