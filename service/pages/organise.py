@@ -5,25 +5,27 @@ deliveries, sending again, new secrets.
 """
 
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from flask import Response, request
+from werkzeug.datastructures import MultiDict
 
 from service.api import answers as api_answers
 from service.api import bodies, calls
 from service.caller import ORGANISE, Caller
-from service.contract.access import InviteRequest, TokenRequest, WebhookRequest
+from service.contract.access import InviteRequest, TeamRequest, TokenRequest, WebhookRequest
 from service.contract.benchmarks import RevisionRequest
 from service.contract.common import PageQuery
 from service.contract.submissions import Submission, SubmissionChanges, SubmissionsQuery
-from service.errors import invalid, refuse
+from service.errors import NotFound, ServiceError, invalid, refuse
 from service.pages import answers, standing, submit, visitors
 from service.pages.figures import ScoreNames, benchmark_document
-from service.pages.settings import moment_of
+from service.pages.settings import faults_by_field, moment_of
 from service.requests import EVENT_KINDS, SCOPES, STATES
-from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
+from service.team_table import COLUMNS, MEDIA_TYPE, load_teams, teams_csv
 from service.usecases import events, tokens
 from service.usecases.benchmarks import benchmarks, revisions, teams
+from service.usecases.runs import Shown
 from service.usecases.submissions import submissions as use_cases
 from treescore.core.text import digest_of
 
@@ -162,7 +164,6 @@ def _may_retry(document: Submission) -> bool:
 
 teams_blueprint = answers.pages("admin_teams", "/admin/<benchmark>/teams")
 MANY_INVITES = PageQuery(limit=1000)
-DOWNLOAD = "download"
 MOST_DIGITS = 9
 """Of a number in a form; Python refuses to read thousands."""
 
@@ -175,20 +176,32 @@ def show_teams(benchmark: str) -> Response:
 
 @teams_blueprint.post("")
 def make_teams(benchmark: str) -> Response:
-    """Make the teams of a table, all or none; their tokens are in this answer only."""
+    """Make the team of the fields, or the teams of a table, all or none; their tokens are in this answer only."""
     caller = visitors.member("organise")
     context = calls.context()
     request.max_content_length = request.max_form_memory_size = bodies.ALONE
     visitors.check_form()
     sent = request.files.get("file")
     table = sent.read() if sent is not None and sent.filename else request.form.get("table", "").encode()
-    made = teams.create_teams(context, caller, benchmark, load_teams(table, context.config.max_problems))
-    if request.form.get("as") == DOWNLOAD:
-        response = api_answers.secret_text(tokens_csv(made), MEDIA_TYPE, f"/admin/{benchmark}/teams")
-        response.status_code = 200
-        response.headers["Content-Disposition"] = f'attachment; filename="{benchmark}-tokens.csv"'
-        return answers.finished(response)
+    try:
+        if "id" in request.form:
+            given = {name: request.form.get(name, "").strip() for name in COLUMNS}
+            asked = calls.loaded(TeamRequest, {**given, "contact": given["contact"] or None})
+            made = [teams.create_team(context, caller, benchmark, asked)]
+        else:
+            made = teams.create_teams(context, caller, benchmark, load_teams(table, context.config.max_problems))
+    except answers.REFUSED as error:
+        return _teams_page(benchmark, error=error, at="team" if "id" in request.form else "table")
     return _teams_page(benchmark, made=made)
+
+
+@teams_blueprint.get("/contacts.csv")
+def get_contacts(benchmark: str) -> Response:
+    """Send teams with their contacts as CSV."""
+    caller = visitors.member("organise")
+    listed = teams.list_teams(calls.context(), caller, benchmark, MANY_INVITES).items
+    view = Shown[None](None, teams_csv(listed, COLUMNS), content_type=MEDIA_TYPE)
+    return answers.download(answers.sent(view), f"{benchmark}-contacts.csv")
 
 
 @teams_blueprint.post("/<team>/token")
@@ -203,7 +216,8 @@ def erase_team(benchmark: str, team: str) -> Response:
     """Erase a team whose id was typed again."""
     caller = visitors.sender("organise")
     if request.form.get("id", "").strip() != team:
-        raise invalid("bad-value", "/id", f"Type the id {team!r} of the team to erase it. Nothing was erased.")
+        fault = invalid("bad-value", "/id", f"Type the id {team!r} of the team to erase it. Nothing was erased.")
+        return _teams_page(benchmark, error=fault, at=f"erase-{team}")
     teams.erase_team(calls.context(), caller, benchmark, team)
     return answers.go_to(f"/admin/{benchmark}/teams")
 
@@ -213,10 +227,13 @@ def make_invite(benchmark: str) -> Response:
     """Make an invite; its address is in this answer only."""
     caller = visitors.sender("organise")
     context = calls.context()
-    given: dict[str, object] = {"expires_at": moment_of(request.form.get("expires_at", ""))}
     most = request.form.get("teams_at_most", "")
-    given["teams_at_most"] = int(most) if most.isascii() and most.isdigit() and len(most) <= MOST_DIGITS else most
-    invite = teams.create_invite(context, caller, benchmark, calls.loaded(InviteRequest, given))
+    number = int(most) if most.isascii() and most.isdigit() and len(most) <= MOST_DIGITS else most
+    try:
+        given = {"expires_at": moment_of(request.form.get("expires_at", "")), "teams_at_most": number}
+        invite = teams.create_invite(context, caller, benchmark, calls.loaded(InviteRequest, given))
+    except answers.REFUSED as error:
+        return _teams_page(benchmark, error=error, at="invite")
     return _teams_page(benchmark, invite=invite)
 
 
@@ -228,17 +245,34 @@ def withdraw_invite(benchmark: str, invite: str) -> Response:
 
 
 def _teams_page(
-    benchmark: str, *, made: list[dict[str, object]] | None = None, invite: dict[str, object] | None = None
-) -> Response:
-    """Return the page; one with secrets answers a form, so that it is stored nowhere."""
+    benchmark: str, *, made: list[dict[str, object]] | None = None, invite: dict[str, object] | None = None,
+    error: ServiceError | None = None, at: str = "",
+) -> Response:  # fmt: skip
+    """Return the page; one with secrets answers a form, so that it is stored nowhere.
+
+    Args:
+        benchmark: its id.
+        made: teams with their new tokens.
+        invite: a new one.
+        error: what is wrong with a form, which keeps what was typed.
+        at: the form beside which that is said.
+    """
     caller = visitors.member("organise")
     context = calls.context()
     listed = teams.list_teams(context, caller, benchmark, MANY_INVITES).items
-    return answers.page(
-        "admin_teams.html", benchmark=benchmark_document(caller, benchmark), made=made, invite=invite, teams=listed,
-        host=request.host_url.rstrip("/"), contacts=[text for each in listed if "@" in (text := str(each["contact"]))],
-        invites=teams.list_invites(context, caller, benchmark, MANY_INVITES).items,
-    )  # fmt: skip
+    values: dict[str, Any] = {
+        "benchmark": benchmark_document(caller, benchmark), "made": made, "invite": invite, "teams": listed,
+        "tokens": made and f"data:text/csv,{quote(teams_csv(made))}",
+        "host": request.host_url.rstrip("/"),
+        "contacts": [text for each in listed if "@" in (text := str(each["contact"]))],
+        "invites": teams.list_invites(context, caller, benchmark, MANY_INVITES).items,
+        "at": at, "kept": request.form if error is not None else {}, "problem": None,
+    }  # fmt: skip
+    return (
+        answers.page("admin_teams.html", **values)
+        if error is None
+        else answers.refused("admin_teams.html", error, **values)
+    )
 
 
 webhooks_blueprint = answers.pages("admin_webhooks", "/admin/webhooks")
@@ -317,9 +351,15 @@ def make_token_of_scopes() -> Response:
     caller = visitors.sender("organise")
     given: dict[str, object] = {"scopes": request.form.getlist("scopes")}
     given |= {name: text for name in ("name", "benchmark") if (text := request.form.get(name, "").strip())}
-    if request.form.get("expires_at"):
-        given["expires_at"] = moment_of(request.form["expires_at"])
-    return _tokens_page(tokens.create_token(calls.context(), caller, calls.loaded(TokenRequest, given)))
+    try:
+        if request.form.get("expires_at"):
+            given["expires_at"] = moment_of(request.form["expires_at"])
+        made = tokens.create_token(calls.context(), caller, calls.loaded(TokenRequest, given))
+    except answers.REFUSED as error:
+        return _tokens_page(error=error)
+    except NotFound as error:
+        return _tokens_page(error=invalid("bad-value", "/benchmark", error.detail))
+    return _tokens_page(made)
 
 
 @tokens_blueprint.post("/<token>")
@@ -329,9 +369,22 @@ def revoke_token(token: str) -> Response:
     return answers.go_to("/admin/tokens")
 
 
-def _tokens_page(made: dict[str, object] | None = None) -> Response:
+def _tokens_page(made: dict[str, object] | None = None, *, error: ServiceError | None = None) -> Response:
     """Return the page; one with a token answers a form, so that it is stored nowhere."""
     caller = visitors.member("organise")
     query, _ = answers.query(PageQuery)
     listed = tokens.list_tokens(calls.context(), caller, query)
-    return answers.page("admin_tokens.html", tokens=listed.items, next=listed.next, made=made, scopes=SCOPES)
+    kept = request.form if error is not None else MultiDict[str, str]()
+    values: dict[str, Any] = {
+        "tokens": listed.items,
+        "next": listed.next,
+        "made": made,
+        "scopes": SCOPES,
+        "kept": kept,
+        "problem": None,
+    }
+    if error is None:
+        return answers.page("admin_tokens.html", **values, faults={})
+    problem = api_answers.problem_of(error)
+    aliases = {name: name for name in ("scopes", "name", "benchmark", "expires_at")}
+    return answers.refused("admin_tokens.html", error, **values, faults=faults_by_field(problem, (), aliases))

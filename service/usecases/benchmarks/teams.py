@@ -45,16 +45,13 @@ def create_teams(context: Context, caller: Caller, slug: str, request: access.Te
     """Create all teams of a request, or none. Only this answer has their tokens.
 
     Raises:
-        Unprocessable: an id stands there twice.
+        Unprocessable: an id stands there twice, or a line of a table has faults.
         Conflict: ids are taken, perhaps by erased teams.
     """
     caller.require("organise", of=slug)
-    _refuse_repeated(request)
     with context.store.write() as db:
         benchmark_of(db, slug, lock=True)
-        known = benchmarks.existing_teams(db, slug, [team.id for team in request.teams])
-        if known:
-            raise _some_taken(request, known)
+        _check_ids(request, benchmarks.existing_teams(db, slug, [team.id for team in request.teams]))
         return [add_team(db, context, slug, team, caller.owner) for team in request.teams]
 
 
@@ -146,35 +143,35 @@ def _team_document(team: benchmarks.Team) -> dict[str, object]:
     return shown_members(team, "id", "name", "contact", "created_at")
 
 
-def _refuse_repeated(request: access.TeamsRequest) -> None:
-    """Refuse a list in which an id stands twice.
+def _check_ids(request: access.TeamsRequest, known: set[str]) -> None:
+    """Refuse teams with faults, ids that stand there twice and taken ones, all at once.
 
     Raises:
-        Unprocessable: with the place of each repetition.
+        Unprocessable: with the place of each fault.
+        Conflict: nothing but that ids are taken.
     """
     first: dict[str, int] = {}
-    problems = ProblemList()
+    problems = request.faults or ProblemList()
+    faulty = bool(problems.total)
     for number, team in enumerate(request.teams):
         before = first.setdefault(team.id, number)
         if before != number:
+            faulty = True
             where = f"team {before + 1}" if request.places is None else f"line {request.places[before][0]}"
             detail = f"The id {team.id!r} stands here a second time; the first is {where}. Give each team its own id."
             problems.add(request.id_fault(number, "repeated-id", detail))
-    refuse(problems)
-
-
-def _some_taken(request: access.TeamsRequest, known: set[str]) -> Conflict:
-    problems = ProblemList()
-    for number, team in enumerate(request.teams):
-        if team.id in known:
+        elif team.id in known:
             problems.add(request.id_fault(number, "taken-id", f"The team id {team.id!r} is taken. Use another id."))
-    shown = ", ".join(sorted(known)[:SHOWN]) + (", ..." if len(known) > SHOWN else "")
-    return Conflict(
-        f"No team was made: these ids are taken: {shown}. Use other ids (ids of erased teams stay taken).",
-        slug="id-taken",
-        problems=problems.problems,
-        total=problems.total,
-    )
+    if faulty:
+        refuse(problems)
+    if known:
+        shown = ", ".join(sorted(known)[:SHOWN]) + (", ..." if len(known) > SHOWN else "")
+        raise Conflict(
+            f"No team was made: these ids are taken: {shown}. Use other ids (ids of erased teams stay taken).",
+            slug="id-taken",
+            problems=problems.problems,
+            total=problems.total,
+        )
 
 
 def create_invite(context: Context, caller: Caller, slug: str, request: access.InviteRequest) -> dict[str, object]:
