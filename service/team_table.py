@@ -35,12 +35,14 @@ class Row(NamedTuple):
 def load_teams(body: bytes, cap: int) -> TeamsRequest:
     """Return the teams of a table. Columns may stand in any order, and `contact` may be missing.
 
+    What is wrong with single teams is in `faults`, to be reported with the ids that are taken.
+
     Args:
         body: the table.
         cap: problems that are shown.
 
     Raises:
-        Unprocessable: with line and column (number of the field) of each fault.
+        Unprocessable: the table cannot be read; with line and column (number of the field) of each fault.
     """
     problems = ProblemList(cap, apart=True)  # an organiser corrects each row
     rows = _team_rows(body.removeprefix(_MARK), problems)
@@ -50,12 +52,10 @@ def load_teams(body: bytes, cap: int) -> TeamsRequest:
     if not 1 <= len(rows) - 1 <= MAX_TEAMS:
         detail = f"The table has {len(rows) - 1} teams. Give 1 to {MAX_TEAMS:,} teams, each in a line below the header."
         problems.add(Problem(code="bad-value", line=1, column=1, detail=detail))
-    else:
-        teams = [team for row in rows[1:] if (team := _team(row, header, problems)) is not None]
-    if problems.total:
         raise unprocessable(problems)
     column = header.index("id") + 1
-    return TeamsRequest(teams=teams, places=[(row.line, column) for row in rows[1:]])
+    teams = {(row.line, column): team for row in rows[1:] if (team := _team(row, header, problems)) is not None}
+    return TeamsRequest(teams=list(teams.values()), places=list(teams), faults=problems)
 
 
 def _team_rows(table: bytes, problems: ProblemList) -> list[Row]:
@@ -98,6 +98,7 @@ def _header(row: Row, problems: ProblemList) -> list[str]:
 
 
 def _team(row: Row, header: Sequence[str], problems: ProblemList) -> TeamRequest | None:
+    """Return the team of a row, of one with faults only what its id is; None without one."""
     if len(row.fields) != len(header):
         detail = f"The row has {len(row.fields)} fields, the header {len(header)}. Put a name with commas in quotes."
         column = min(len(row.fields), len(header)) + 1
@@ -112,7 +113,7 @@ def _team(row: Row, header: Sequence[str], problems: ProblemList) -> TeamRequest
                 code = fault.code if isinstance(fault, Fault) else "bad-value"
                 detail = f"{name}: {fault}"
                 problems.add(Problem(code=code, line=row.line, column=header.index(name) + 1, detail=detail))
-        return None
+        return None if "id" in error.messages_dict else TeamRequest(str(given["id"]), "")
     return team
 
 
@@ -120,6 +121,6 @@ TOKEN_COLUMNS = ("id", "name", "contact", "token")
 MEDIA_TYPE = "text/csv; charset=utf-8"
 
 
-def tokens_csv(teams: Iterable[Mapping[str, object]]) -> bytes:
+def teams_csv(teams: Iterable[Mapping[str, object]], columns: Sequence[str] = TOKEN_COLUMNS) -> bytes:
     """Return a row for each team, with a header. No spreadsheet takes a field for a formula."""
-    return separated([TOKEN_COLUMNS, *([team[column] for column in TOKEN_COLUMNS] for team in teams)])
+    return separated([columns, *([team[column] for column in columns] for team in teams)])

@@ -1,5 +1,7 @@
 """Write the pages of docs/reference that are made of the code: `python tools/reference.py [--check]`.
 
+In the guide of shared tasks it writes the table of what an organiser does.
+
 Metrics, formats, transforms and settings of comparisons come from the catalogue, problem codes from
 their catalogues, operations from openapi.yaml. Each fact is stated there; these pages are never edited by hand.
 """
@@ -270,6 +272,72 @@ def _resolved(document: Mapping[str, Json], value: Mapping[str, Json]) -> Mappin
     return _resolved(document, found)
 
 
+ORGANISED: Mapping[str, tuple[str, str]] = {
+    "create_benchmark": ("organise make", "/admin/new"),
+    "patch_benchmark": ("organise settings", "/admin/{benchmark}"),
+    "delete_benchmark": ("organise delete", "/admin/{benchmark}"),
+    "get_analytics": ("organise analytics", "/admin/{benchmark}"),
+    "list_fitting": ("organise fitting", "/admin/{benchmark}"),
+    "create_revision": ("organise revise", "/admin/{benchmark}"),
+    "list_teams": ("organise teams", "/admin/{benchmark}/teams"),
+    "create_team": ("organise teams", "/admin/{benchmark}/teams"),
+    "erase_team": ("organise erase", "/admin/{benchmark}/teams"),
+    "rotate_token": ("organise rotate", "/admin/{benchmark}/teams"),
+    "list_invites": ("organise invites", "/admin/{benchmark}/teams"),
+    "create_invite": ("organise invite", "/admin/{benchmark}/teams"),
+    "delete_invite": ("organise invites --withdraw", "/admin/{benchmark}/teams"),
+    "list_submissions": ("organise submissions", "/admin/{benchmark}/submissions"),
+    "submit": ("submit", "/submit"),
+    "get_submission": ("organise submission", "/s/{submission}"),
+    "patch_submission": ("organise withdraw", "/admin/{benchmark}/submissions"),
+    "delete_submission": ("organise remove", "/s/{submission}/delete"),
+    "cancel_submission": ("organise cancel", "/admin/{benchmark}/submissions"),
+    "retry_submission": ("organise retry", "/admin/{benchmark}/submissions"),
+    "list_webhooks": ("organise webhooks list", "/admin/webhooks"),
+    "create_webhook": ("organise webhooks add", "/admin/webhooks"),
+    "delete_webhook": ("organise webhooks remove", "/admin/webhooks"),
+    "test_webhook": ("organise webhooks test", "/admin/webhooks"),
+    "rotate_webhook": ("organise webhooks rotate", "/admin/webhooks"),
+    "list_deliveries": ("organise webhooks deliveries", "/admin/webhooks/{webhook}"),
+    "replay_delivery": ("organise webhooks replay", "/admin/webhooks/{webhook}"),
+    "list_tokens": ("organise tokens list", "/admin/tokens"),
+    "create_token": ("organise tokens add", "/admin/tokens"),
+    "revoke_token": ("organise tokens revoke", "/admin/tokens"),
+}
+"""Command of treescore, and page, for each operation on what an organiser has."""
+READ_BY_PROGRAMS = (
+    *("list_submission_items", "list_submission_trees", "get_submission_slices", "get_output"),  # /s/{submission}
+    "list_events",  # pages and webhooks tell them
+)
+"""Operations without a command: a page shows what they say, and programs read them with the client."""
+GUIDE = ROOT / "docs" / "guide" / "shared_tasks.md"
+_HEAD = ("task", "HTTP", "`treescore`", "browser")
+
+
+def guide() -> str:
+    """Return the guide of shared tasks with its table of what an organiser does, made of the operations.
+
+    Raises:
+        KeyError: an operation that needs a token has neither a command and a page, nor a reason to have none.
+    """
+    document = yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))
+    rows = [
+        (cell(operation["summary"].rstrip(".")), code(f"{method.upper()} {path.removeprefix('/v1')}"),
+         *map(code, ORGANISED[operation["operationId"]]))
+        for path, item in document["paths"].items()
+        for method, operation in item.items()
+        if method in METHODS and needs_token(operation) and operation["operationId"] not in READ_BY_PROGRAMS
+    ]  # fmt: skip
+    before, _, after = GUIDE.read_text(encoding="utf-8").partition(f"| {' | '.join(_HEAD)} |\n")
+    return before + table(_HEAD, rows) + after[after.index("\n\n") + 1 :]
+
+
+def needs_token(operation: Mapping[str, Json]) -> bool:
+    """Return whether an operation on benchmarks, or on what belongs to one, is for those who have a token."""
+    tags = {"benchmarks", "teams", "submissions", "events", "tokens"}
+    return not tags.isdisjoint(operation["tags"]) and all(operation["security"] or [{}])
+
+
 def exit_codes_page() -> Iterator[str]:
     """Yield the page of exit statuses."""
     yield "# Exit codes\n"
@@ -318,17 +386,17 @@ PAGES: Mapping[str, Callable[[], Iterator[str]]] = {
 }
 
 
-def built() -> dict[str, str]:
-    """Return name -> text of each page."""
+def built() -> dict[Path, str]:
+    """Return path -> text of each page."""
     load_all()
-    return {name: NOTICE + "\n".join(filter(None, page())).rstrip("\n") + "\n" for name, page in PAGES.items()}
+    pages = {PLACE / name: NOTICE + "\n".join(filter(None, page())).rstrip("\n") + "\n" for name, page in PAGES.items()}
+    return {**pages, GUIDE: guide()}
 
 
 def main(arguments: list[str]) -> int:
     """Write the pages; with `--check` only name those that differ, and return 1 where one does."""
     stale = 0
-    for name, text in built().items():
-        path = PLACE / name
+    for path, text in built().items():
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             continue
         stale += 1

@@ -15,7 +15,7 @@ from service.contract import benchmarks as contract
 from service.contract.common import PageQuery, TextsByName
 from service.errors import NotFound
 from service.requests import Query
-from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
+from service.team_table import MEDIA_TYPE, load_teams, teams_csv
 from service.usecases import events, tokens
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.submissions import fitting
@@ -265,7 +265,7 @@ def create_team(caller: Caller, benchmark: str) -> Response:
         return answers.secret(team, f"{here}/{team['id']}")
     made = teams.create_teams(context, caller, benchmark, asked)
     if request.accept_mimetypes.best_match([bodies.JSON, CSV]) == CSV:
-        return answers.secret_text(tokens_csv(made), MEDIA_TYPE, here)
+        return answers.secret_text(teams_csv(made), MEDIA_TYPE, here)
     return answers.secret({"teams": made}, here)
 
 

@@ -27,7 +27,7 @@ from service.requests import SCOPES
 from service.store.archive import migrate as run_migrations
 from service.store.database import Schema, SchemaState, Store, file_of_url, require_current_schema, schema_of
 from service.store.tokens import Token
-from service.team_table import load_teams, tokens_csv
+from service.team_table import load_teams, teams_csv
 from service.usecases import checks, retention, runs
 from service.usecases import tokens as token_work
 from service.usecases.benchmarks.teams import create_teams
@@ -449,7 +449,7 @@ def teams(benchmark: str, table: BinaryIO, data_dir: Path | None, *, as_json: bo
     if as_json:
         show_document({"teams": made}, (), as_json=True)
     else:
-        click.echo(tokens_csv(made), nl=False)
+        click.echo(teams_csv(made), nl=False)
 
 
 def _made(context: Context, benchmark: str, body: bytes) -> Sequence[dict[str, object]]:

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from service.contract import common, derive, fields
 from service.requests import DEFAULT_LIMIT, EVENT_KINDS, MAX_TEAMS, SCOPES, Query, Request
-from treescore.errors import Problem
+from treescore.errors import Problem, ProblemList
 
 MAX_SECRET = 200
 
@@ -39,6 +39,7 @@ class TeamsRequest(Request):
     places: Sequence[tuple[int, int]] | None = field(
         default=None, metadata=derive.APART
     )  # lines and columns of ids in a table
+    faults: ProblemList | None = field(default=None, metadata=derive.APART)  # of its other fields
 
     def id_fault(self, number: int, code: str, detail: str) -> Problem:
         """Return a problem of the id of one of them."""
@@ -110,6 +111,7 @@ class Invite(TypedDict):
 
     Attributes:
         teams: Teams that were made with it.
+        joined: Names of those that are not erased, oldest first.
     """
 
     id: str
@@ -118,6 +120,7 @@ class Invite(TypedDict):
     expires_at: common.Moment
     teams_at_most: int
     teams: int
+    joined: Sequence[str]
 
 
 class NewInvite(Invite):

@@ -78,6 +78,7 @@ class SubmissionChanges(Request):
         links: They are merged; null removes one of them, or all.
         chosen: Whether it is on a leaderboard of chosen submissions.
         withdrawn: Whether it is removed from the leaderboard.
+        reason: Why, with `withdrawn: true` (organisers); its team sees it.
     """
 
     name: common.Name | Missing = MISSING
@@ -85,6 +86,7 @@ class SubmissionChanges(Request):
     links: SubmissionLinks | Missing | None = MISSING
     chosen: bool | Missing = MISSING
     withdrawn: bool | Missing = MISSING
+    reason: common.Notes | Missing = MISSING
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,6 +188,7 @@ class SubmissionSummary(TypedDict):
     Attributes:
         run_of: Name of the submission of which it is another training run (its id if that was deleted); null for
             the first.
+        withdrawn_reason: Why an organiser withdrew it; null where none said why.
     """
 
     id: str
@@ -203,6 +206,7 @@ class SubmissionSummary(TypedDict):
     finished_at: common.Moment | None
     chosen: bool
     withdrawn_at: common.Moment | None
+    withdrawn_reason: str | None
     output_deleted_at: common.Moment | None
 
 

@@ -10,7 +10,7 @@ from service.api import calls
 from service.caller import Caller
 from service.contract.benchmarks import AnalyticsQuery, Benchmark, BenchmarkChanges, BenchmarksQuery, RevisionRequest
 from service.contract.common import PageQuery
-from service.errors import NotFound, PreconditionFailed, refuse
+from service.errors import NotFound, PreconditionFailed, invalid, refuse
 from service.pages import answers, making, settings, visitors
 from service.pages.figures import ScoreNames, state_of
 from service.pages.submit import assign, new_key, read_upload, targets_of
@@ -104,6 +104,23 @@ def send_gold(benchmark: str) -> Response:
     return answers.go_to(f"/admin/{benchmark}")
 
 
+@blueprint.post("/<benchmark>/delete")
+def delete_benchmark(benchmark: str) -> Response:
+    """Delete a benchmark without submissions whose id was typed again."""
+    caller = visitors.sender("organise")
+    view = benchmarks.view_benchmark(calls.context(), caller, benchmark)
+    try:
+        if request.form.get("id", "").strip() != benchmark:
+            raise invalid("bad-value", "/id", f"Type the id {benchmark!r} to delete it. Nothing was deleted.")
+        benchmarks.delete_benchmark(calls.context(), caller, benchmark)
+    except answers.REFUSED as error:
+        values = _benchmark_values(caller, view) | {
+            "undeleted": error.problems[0].detail if error.problems else error.detail
+        }
+        return answers.refused("admin_benchmark.html", error, **values, saved=False)
+    return answers.go_to("/admin")
+
+
 def _benchmark_values(caller: Caller, view: Shown[Benchmark]) -> dict[str, Any]:
     """Return what the template of a benchmark shows."""
     context, document = calls.context(), view.document
@@ -114,7 +131,7 @@ def _benchmark_values(caller: Caller, view: Shown[Benchmark]) -> dict[str, Any]:
     return {
         **_gold_values(view),
         "seen": settings.version_of(texts), "groups": settings.GROUPS, "zones": settings.ZONES, "texts": texts,
-        "problem": None, "faults": {}, "stored": {}, "echoes": settings.echoes_of(texts),
+        "problem": None, "undeleted": "", "faults": {}, "stored": {}, "echoes": settings.echoes_of(texts),
         "guessed": making.GUESSED in request.args, "scores": making.score_labels(document),
         "revisions": revisions.list_revisions(context, caller, slug, MANY).items, "analytics": analytics,
         "climbing": () if report is None else report.items,

@@ -5,22 +5,29 @@ deliveries, sending again, new secrets.
 """
 
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from flask import Response, request
+from werkzeug.datastructures import MultiDict
 
 from service.api import answers as api_answers
 from service.api import bodies, calls
-from service.contract.access import InviteRequest, TokenRequest, WebhookRequest
+from service.caller import ORGANISE, Caller
+from service.contract.access import InviteRequest, TeamRequest, TokenRequest, WebhookRequest
 from service.contract.benchmarks import RevisionRequest
 from service.contract.common import PageQuery
-from service.errors import invalid, refuse
-from service.pages import answers, submit, visitors
+from service.contract.submissions import Submission, SubmissionChanges, SubmissionsQuery
+from service.errors import NotFound, ServiceError, invalid, refuse
+from service.pages import answers, standing, submit, visitors
 from service.pages.figures import ScoreNames, benchmark_document
-from service.pages.settings import moment_of
-from service.requests import EVENT_KINDS, MOST_REVISION, SCOPES
-from service.team_table import MEDIA_TYPE, load_teams, tokens_csv
+from service.pages.settings import faults_by_field, moment_of
+from service.requests import EVENT_KINDS, MOST_REVISION, SCOPES, STATES
+from service.team_table import COLUMNS, MEDIA_TYPE, load_teams, teams_csv
 from service.usecases import events, tokens
-from service.usecases.benchmarks import revisions, teams
+from service.usecases.benchmarks import benchmarks, revisions, teams
+from service.usecases.runs import Shown
+from service.usecases.submissions import submissions as use_cases
+from treescore.core.text import digest_of
 
 revisions_blueprint = answers.pages("admin_revisions", "/admin/<benchmark>/revisions")
 GOLD, DRY_RUN = "gold", "dry_run"
@@ -87,9 +94,74 @@ def _difference_values(benchmark: str, number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+submissions_blueprint = answers.pages("admin_submissions", "/admin/<benchmark>/submissions")
+
+
+@submissions_blueprint.get("")
+def show_submissions(benchmark: str) -> Response:
+    """List submissions with what an organiser does to each."""
+    caller = visitors.member(ORGANISE)
+    query, _ = answers.query(SubmissionsQuery)
+    return answers.page("admin_submissions.html", **_submissions_values(caller, benchmark, query))
+
+
+@submissions_blueprint.get("/live")
+def show_submissions_live(benchmark: str) -> Response:
+    """List them again, if they are not as the page shows them."""
+    caller = visitors.member(ORGANISE)
+    query, _ = answers.query(SubmissionsQuery, "version")
+    values = _submissions_values(caller, benchmark, query)
+    return answers.fragment("admin_submissions_list.html", values["version"], final=False, values=lambda: values)
+
+
+@submissions_blueprint.post("/<submission>")
+def change_submission(benchmark: str, submission: str) -> Response:
+    """Withdraw with a reason, bring back, cancel or retry. What is refused is said above the list."""
+    caller = visitors.sender(ORGANISE)
+    context = calls.context()
+    asked, reason = request.form.get("do"), request.form.get("reason", "").strip()
+    query = SubmissionsQuery(team=request.form.get("team") or None, state=request.form.get("state") or None)
+    try:
+        if asked == "cancel":
+            use_cases.cancel_submission(context, caller, submission)
+        elif asked == "retry":
+            use_cases.retry_submission(context, caller, submission)
+        else:
+            given = {"withdrawn": asked == "withdraw", **({"reason": reason} if reason else {})}
+            use_cases.patch_submission(context, caller, submission, calls.loaded(SubmissionChanges, given))
+    except answers.REFUSED as error:
+        return answers.refused("admin_submissions.html", error, **_submissions_values(caller, benchmark, query))
+    chosen = urlencode({name: value for name in ("team", "state") if (value := request.form.get(name))})
+    return answers.go_to(f"/admin/{benchmark}/submissions{chosen and '?'}{chosen}")
+
+
+def _submissions_values(caller: Caller, benchmark: str, query: SubmissionsQuery) -> dict[str, Any]:
+    """Return what the template of the list shows."""
+    context = calls.context()
+    document = benchmark_document(caller, benchmark)
+    page = use_cases.list_submissions(context, caller, benchmark, query)
+    board = standing.board_of(caller, benchmark)
+    ranks = {} if board is None else {row["submission"]: row["rank"] for row in board["rows"]}
+    main = ScoreNames(document)(document["main_score"])
+    failed = [str(each["id"]) for each in page.items if each["state"] == "failed"]
+    retried = {name for name in failed if _may_retry(use_cases.view_submission(context, caller, name).document)}
+    sent, _ = standing.sent_list(caller, benchmark, page.items, main, benchmarks.level_of(context, caller, benchmark))
+    return {
+        "benchmark": document, "main": main, "ranks": ranks, "retried": retried, "next": page.next, "problem": None,
+        "chosen": {"team": query.team, "state": query.state}, "cursor": query.cursor, "states": STATES,
+        "sent": sent, "version": digest_of(repr((sent, ranks, page.next)).encode())[-16:],
+        "teams": teams.list_teams(context, caller, benchmark, MANY_INVITES).items,
+    }  # fmt: skip
+
+
+def _may_retry(document: Submission) -> bool:
+    """Return whether the service failed, and still has the outputs."""
+    failure = document["failure"]
+    return failure is not None and failure["kind"] == "service" and document["output_deleted_at"] is None
+
+
 teams_blueprint = answers.pages("admin_teams", "/admin/<benchmark>/teams")
 MANY_INVITES = PageQuery(limit=1000)
-DOWNLOAD = "download"
 MOST_DIGITS = 9
 """Of a number in a form; Python refuses to read thousands."""
 
@@ -102,20 +174,32 @@ def show_teams(benchmark: str) -> Response:
 
 @teams_blueprint.post("")
 def make_teams(benchmark: str) -> Response:
-    """Make the teams of a table, all or none; their tokens are in this answer only."""
+    """Make the team of the fields, or the teams of a table, all or none; their tokens are in this answer only."""
     caller = visitors.member("organise")
     context = calls.context()
     request.max_content_length = request.max_form_memory_size = bodies.ALONE
     visitors.check_form()
     sent = request.files.get("file")
     table = sent.read() if sent is not None and sent.filename else request.form.get("table", "").encode()
-    made = teams.create_teams(context, caller, benchmark, load_teams(table, context.config.max_problems))
-    if request.form.get("as") == DOWNLOAD:
-        response = api_answers.secret_text(tokens_csv(made), MEDIA_TYPE, f"/admin/{benchmark}/teams")
-        response.status_code = 200
-        response.headers["Content-Disposition"] = f'attachment; filename="{benchmark}-tokens.csv"'
-        return answers.finished(response)
+    try:
+        if "id" in request.form:
+            given = {name: request.form.get(name, "").strip() for name in COLUMNS}
+            asked = calls.loaded(TeamRequest, {**given, "contact": given["contact"] or None})
+            made = [teams.create_team(context, caller, benchmark, asked)]
+        else:
+            made = teams.create_teams(context, caller, benchmark, load_teams(table, context.config.max_problems))
+    except answers.REFUSED as error:
+        return _teams_page(benchmark, error=error, at="team" if "id" in request.form else "table")
     return _teams_page(benchmark, made=made)
+
+
+@teams_blueprint.get("/contacts.csv")
+def get_contacts(benchmark: str) -> Response:
+    """Send teams with their contacts as CSV."""
+    caller = visitors.member("organise")
+    listed = teams.list_teams(calls.context(), caller, benchmark, MANY_INVITES).items
+    view = Shown[None](None, teams_csv(listed, COLUMNS), content_type=MEDIA_TYPE)
+    return answers.download(answers.sent(view), f"{benchmark}-contacts.csv")
 
 
 @teams_blueprint.post("/<team>/token")
@@ -130,7 +214,8 @@ def erase_team(benchmark: str, team: str) -> Response:
     """Erase a team whose id was typed again."""
     caller = visitors.sender("organise")
     if request.form.get("id", "").strip() != team:
-        raise invalid("bad-value", "/id", f"Type the id {team!r} of the team to erase it. Nothing was erased.")
+        fault = invalid("bad-value", "/id", f"Type the id {team!r} of the team to erase it. Nothing was erased.")
+        return _teams_page(benchmark, error=fault, at=f"erase-{team}")
     teams.erase_team(calls.context(), caller, benchmark, team)
     return answers.go_to(f"/admin/{benchmark}/teams")
 
@@ -140,10 +225,13 @@ def make_invite(benchmark: str) -> Response:
     """Make an invite; its address is in this answer only."""
     caller = visitors.sender("organise")
     context = calls.context()
-    given: dict[str, object] = {"expires_at": moment_of(request.form.get("expires_at", ""))}
     most = request.form.get("teams_at_most", "")
-    given["teams_at_most"] = int(most) if most.isascii() and most.isdigit() and len(most) <= MOST_DIGITS else most
-    invite = teams.create_invite(context, caller, benchmark, calls.loaded(InviteRequest, given))
+    number = int(most) if most.isascii() and most.isdigit() and len(most) <= MOST_DIGITS else most
+    try:
+        given = {"expires_at": moment_of(request.form.get("expires_at", "")), "teams_at_most": number}
+        invite = teams.create_invite(context, caller, benchmark, calls.loaded(InviteRequest, given))
+    except answers.REFUSED as error:
+        return _teams_page(benchmark, error=error, at="invite")
     return _teams_page(benchmark, invite=invite)
 
 
@@ -155,17 +243,34 @@ def withdraw_invite(benchmark: str, invite: str) -> Response:
 
 
 def _teams_page(
-    benchmark: str, *, made: list[dict[str, object]] | None = None, invite: dict[str, object] | None = None
-) -> Response:
-    """Return the page; one with secrets answers a form, so that it is stored nowhere."""
+    benchmark: str, *, made: list[dict[str, object]] | None = None, invite: dict[str, object] | None = None,
+    error: ServiceError | None = None, at: str = "",
+) -> Response:  # fmt: skip
+    """Return the page; one with secrets answers a form, so that it is stored nowhere.
+
+    Args:
+        benchmark: its id.
+        made: teams with their new tokens.
+        invite: a new one.
+        error: what is wrong with a form, which keeps what was typed.
+        at: the form beside which that is said.
+    """
     caller = visitors.member("organise")
     context = calls.context()
     listed = teams.list_teams(context, caller, benchmark, MANY_INVITES).items
-    return answers.page(
-        "admin_teams.html", benchmark=benchmark_document(caller, benchmark), made=made, invite=invite, teams=listed,
-        host=request.host_url.rstrip("/"), contacts=[text for each in listed if "@" in (text := str(each["contact"]))],
-        invites=teams.list_invites(context, caller, benchmark, MANY_INVITES).items,
-    )  # fmt: skip
+    values: dict[str, Any] = {
+        "benchmark": benchmark_document(caller, benchmark), "made": made, "invite": invite, "teams": listed,
+        "tokens": made and f"data:text/csv,{quote(teams_csv(made))}",
+        "host": request.host_url.rstrip("/"),
+        "contacts": [text for each in listed if "@" in (text := str(each["contact"]))],
+        "invites": teams.list_invites(context, caller, benchmark, MANY_INVITES).items,
+        "at": at, "kept": request.form if error is not None else {}, "problem": None,
+    }  # fmt: skip
+    return (
+        answers.page("admin_teams.html", **values)
+        if error is None
+        else answers.refused("admin_teams.html", error, **values)
+    )
 
 
 webhooks_blueprint = answers.pages("admin_webhooks", "/admin/webhooks")
@@ -244,9 +349,15 @@ def make_token_of_scopes() -> Response:
     caller = visitors.sender("organise")
     given: dict[str, object] = {"scopes": request.form.getlist("scopes")}
     given |= {name: text for name in ("name", "benchmark") if (text := request.form.get(name, "").strip())}
-    if request.form.get("expires_at"):
-        given["expires_at"] = moment_of(request.form["expires_at"])
-    return _tokens_page(tokens.create_token(calls.context(), caller, calls.loaded(TokenRequest, given)))
+    try:
+        if request.form.get("expires_at"):
+            given["expires_at"] = moment_of(request.form["expires_at"])
+        made = tokens.create_token(calls.context(), caller, calls.loaded(TokenRequest, given))
+    except answers.REFUSED as error:
+        return _tokens_page(error=error)
+    except NotFound as error:
+        return _tokens_page(error=invalid("bad-value", "/benchmark", error.detail))
+    return _tokens_page(made)
 
 
 @tokens_blueprint.post("/<token>")
@@ -256,9 +367,22 @@ def revoke_token(token: str) -> Response:
     return answers.go_to("/admin/tokens")
 
 
-def _tokens_page(made: dict[str, object] | None = None) -> Response:
+def _tokens_page(made: dict[str, object] | None = None, *, error: ServiceError | None = None) -> Response:
     """Return the page; one with a token answers a form, so that it is stored nowhere."""
     caller = visitors.member("organise")
     query, _ = answers.query(PageQuery)
     listed = tokens.list_tokens(calls.context(), caller, query)
-    return answers.page("admin_tokens.html", tokens=listed.items, next=listed.next, made=made, scopes=SCOPES)
+    kept = request.form if error is not None else MultiDict[str, str]()
+    values: dict[str, Any] = {
+        "tokens": listed.items,
+        "next": listed.next,
+        "made": made,
+        "scopes": SCOPES,
+        "kept": kept,
+        "problem": None,
+    }
+    if error is None:
+        return answers.page("admin_tokens.html", **values, faults={})
+    problem = api_answers.problem_of(error)
+    aliases = {name: name for name in ("scopes", "name", "benchmark", "expires_at")}
+    return answers.refused("admin_tokens.html", error, **values, faults=faults_by_field(problem, (), aliases))

@@ -34,7 +34,7 @@ PUBLIC_STATES = ("cancelled",)
 
 _SUBMISSION = (
     *("id", "benchmark", "team", "name", "run_of", "notes", "links", "role", "attempt", "created_at"),
-    *("chosen", "withdrawn_at", "output_deleted_at", "quota"),
+    *("chosen", "withdrawn_at", "withdrawn_reason", "output_deleted_at", "quota"),
 )
 _SUBMISSION_STATUS = ("state", "started_at", "finished_at", "progress", "queue", "outputs", "failure", "failures")
 _TIMES = ("started_at", "finished_at")

@@ -170,7 +170,7 @@ ERASED_NAME = ""
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """One row. An erased team has neither name nor contact."""
+    """One row. An erased team has neither name nor contact. `invite_id` is that of the invite with which it joined."""
 
     benchmark_id: str
     id: str
@@ -178,6 +178,7 @@ class Team:
     contact: str | None
     created_at: datetime
     erased_at: datetime | None
+    invite_id: str | None = None
 
 
 def add_team(db: Connection, team: Team) -> None:
@@ -273,6 +274,16 @@ def invites_of(db: Connection, benchmark_id: str, before: str | None, limit: int
     """List the invites of a benchmark, newest first, without withdrawn ones."""
     query = select(invites).where(invites.c.benchmark_id == benchmark_id, invites.c.deleted_at.is_(None))
     return [record_of(Invite, row) for row in db.execute(tables.page_down(query, invites.c.id, before, limit))]
+
+
+def joined_by(db: Connection, benchmark_id: str, invite_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Return the names of the teams that joined with each of these invites, without erased ones, oldest first."""
+    c = teams.c
+    its = (c.benchmark_id == benchmark_id) & c.invite_id.in_(invite_ids) & c.erased_at.is_(None)
+    names: dict[str, list[str]] = {invite_id: [] for invite_id in invite_ids}
+    for row in db.execute(select(c.invite_id, c.name).where(its).order_by(c.created_at, c.id)):
+        names[row.invite_id].append(row.name)
+    return names
 
 
 def use_invite(db: Connection, invite_id: str) -> bool:

@@ -19,6 +19,8 @@ from service.store.tables import json_text, one, record_of, records, runs, submi
 SYSTEM, BASELINE = "system", "baseline"
 _WRITTEN = ("failures", "links")
 """Columns of JSON."""
+NOTHING_SAID = {"name": "", "notes": None, "links": None, "withdrawn_reason": None}
+"""Columns of what people say of a submission, once it is erased."""
 _WITH_OUTPUTS = select(submissions, submission_outputs.c.outputs).join(submission_outputs)
 
 
@@ -45,6 +47,7 @@ class Submission:
         chosen: whether the team chose it for the leaderboard.
         withdrawn_at, deleted_at, output_deleted_at: when it was withdrawn or deleted, or its outputs were.
         run_of: the submission of whose system it is another training run; None for the first or only one.
+        withdrawn_reason: what an organiser who withdrew it tells its team.
     """
 
     id: str
@@ -69,6 +72,7 @@ class Submission:
     output_deleted_at: datetime | None = None
     run_of: str | None = None
     links: Mapping[str, str] = field(default_factory=dict)
+    withdrawn_reason: str | None = None
 
     @property
     def on_board(self) -> bool:
@@ -299,7 +303,7 @@ def anonymise(db: Connection, benchmark_id: str, team_id: str, now: datetime) ->
     artifacts.drop_all_but_counts(db, ids)
     score_records.strip(db, ids)
     forget_outputs(db, ids)
-    said = {"name": "", "notes": None, "links": None, "output_deleted_at": now}
+    said = {**NOTHING_SAID, "output_deleted_at": now}
     db.execute(update(submissions).where(of_team).values(said))
     db.execute(update(submissions).where(of_team, c.state == QUEUED).values(state=CANCELLED, finished_at=now))
     return [row.run_id for row in rows if row.state == QUEUED]
@@ -323,7 +327,7 @@ def erase(db: Connection, submission_ids: Sequence[str], now: datetime) -> None:
     texts.drop(db, submission_ids)
     artifacts.drop(db, submission_ids)
     score_records.drop(db, submission_ids)
-    erased = {"deleted_at": now, "output_deleted_at": now, "name": "", "notes": None, "links": None, "chosen": False}
+    erased = {**NOTHING_SAID, "deleted_at": now, "output_deleted_at": now, "chosen": False}
     db.execute(update(submissions).where(submissions.c.id.in_(submission_ids)).values(erased))
 
 

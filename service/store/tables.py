@@ -297,6 +297,7 @@ teams = _table(
     Column("contact", Text, comment="for organisers"),
     Column("created_at", Utc, nullable=False),
     Column("erased_at", Utc),
+    Column("invite_id", String(64), comment="with which it joined"),
 )
 
 invites = _table(
@@ -333,6 +334,7 @@ submissions = _table(
     Column("failures", Text, nullable=False, comment="JSON: records of failed attempts, oldest first"),
     Column("chosen", Boolean, nullable=False),
     Column("withdrawn_at", Utc),
+    Column("withdrawn_reason", Text, comment="what an organiser who withdrew it tells its team"),
     Column("deleted_at", Utc),
     Column("output_deleted_at", Utc, comment="outputs expire"),
     Column("run_of", String(64), comment="the submission of whose system it is another training run"),

@@ -225,8 +225,14 @@ BODIES: dict[str, Bodies] = {
         ),
     ),
     "SubmissionChanges": Bodies(
-        good=({}, {"name": "b", "notes": None}, {"chosen": True, "withdrawn": False}, *each({}, links=(LINKS, None))),
-        bad=({"name": None}, {"chosen": 1}, {"withdrawn": "true"}, {"outputs": {}}, {"notes": 7}),
+        good=(
+            {},
+            {"name": "b", "notes": None},
+            {"chosen": True, "withdrawn": False},
+            {"withdrawn": True, "reason": "b"},
+            *each({}, links=(LINKS, None)),
+        ),
+        bad=({"name": None}, {"chosen": 1}, {"withdrawn": "true"}, {"outputs": {}}, {"notes": 7}, {"reason": None}),
     ),
     "ComparisonRequest": Bodies(
         good=(

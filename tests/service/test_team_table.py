@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.contract.access import TeamRequest
-from service.errors import Unprocessable
+from service.errors import Unprocessable, refuse
 from service.team_table import load_teams
 from treescore.core.wording import is_name
 
@@ -20,7 +20,7 @@ NAMES = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_si
 
 def faults(table: str | bytes) -> list[tuple[str, int | None, int | None]]:
     with pytest.raises(Unprocessable) as error:
-        load_teams(table if isinstance(table, bytes) else table.encode(), CAP)
+        refuse(load_teams(table if isinstance(table, bytes) else table.encode(), CAP).faults)
     return [(each.code, each.line, each.column) for each in error.value.problems]
 
 
@@ -69,7 +69,7 @@ def test_a_fault_has_its_line_and_column(table, expected):
 
 def test_faults_beyond_the_cap_are_counted():
     with pytest.raises(Unprocessable) as error:
-        load_teams(b"id,name\n" + b"a b,x\n" * 50, CAP)
+        refuse(load_teams(b"id,name\n" + b"a b,x\n" * 50, CAP).faults)
     assert (len(error.value.problems), error.value.total) == (CAP, 50)
 
 
@@ -85,4 +85,4 @@ def test_any_names_are_read_as_they_were_written(names):
 @given(st.binary(max_size=200))
 def test_no_bytes_are_a_fault_of_the_service(table):
     with pytest.raises(Unprocessable):
-        load_teams(table, CAP)
+        refuse(load_teams(table, CAP).faults)

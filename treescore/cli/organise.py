@@ -4,6 +4,7 @@
 whose faults are named by its lines.
 """
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ import orjson
 from treescore.cli.exits import WRONG_INPUT, Stopped, epilog
 from treescore.cli.options import Pair, is_path
 from treescore.cli.service import Answer, asks, cell, columns, listed
-from treescore.client import Client, Document, problem_lines
+from treescore.client import OPERATIONS, Client, Document, problem_lines
 
 
 @click.group()
@@ -101,13 +102,14 @@ SCORES = ("csv", "ndjson", "json")
         "treescore organise settings demo about.toml",
         "treescore organise teams demo teams.csv > tokens.csv",
         "treescore organise revise demo en=gold.conllu --reason fix --dry-run",
+        "treescore organise withdraw sub_01M7 --reason 'sent twice'",
         "treescore organise webhooks deliveries whk_01M7",
         status_3="not allowed: the token is missing, or is not an organiser's",
         status_4="the service did not answer, or did not finish within --timeout",
     )
 )
 def organise() -> None:
-    """Organise a benchmark: settings, teams, invites, revisions, figures, webhooks.
+    """Organise a benchmark: settings, teams, submissions, revisions, figures, tokens.
 
     The token with the scope organise is read from TREESCORE_TOKEN.
     """
@@ -225,7 +227,7 @@ def invites(client: Client, benchmark: str, withdraw: str | None) -> Answer:
     found = client.benchmark(benchmark)
     if withdraw is not None:
         found.withdraw_invite(withdraw)
-    return listed("invites", list(found.invites()), ("id", "expires_at", "teams", "teams_at_most", "created_at"))
+    return listed("invites", list(found.invites()), ("id", "expires_at", "teams", "teams_at_most", "joined"))
 
 
 @asks(organise, "links")
@@ -364,4 +366,83 @@ _add_board_command("matrix", "get_matrix", BOARDS, "Print the score of every tea
 _add_board_command("scores", "list_scores", SCORES, "Print every score of every team and part.")
 
 
+@asks(organise, "submissions")
+@click.argument("benchmark")
+@click.option("--team", help="Only those of this one.")
+@click.option("--state", help="Only those in this one: queued, running, succeeded, failed, cancelled.")
+def submissions(client: Client, benchmark: str, team: str | None, state: str | None) -> Answer:
+    """List the submissions to BENCHMARK, newest first."""
+    found = list(client.benchmark(benchmark).submissions(team=team, state=state))
+    return listed("submissions", found, ("id", "team", "name", "state", "created_at", "withdrawn_at"))
+
+
+@asks(organise, "withdraw")
+@click.argument("submission")
+@click.option("--reason", help="Why; its team reads it.")
+@click.option("--undo", is_flag=True, help="Put it back on the board.")
+def withdraw(client: Client, submission: str, reason: str | None, *, undo: bool) -> Answer:
+    """Take SUBMISSION off the board."""
+    made = client.submission(submission).withdraw(withdrawn=not undo, reason=reason)
+    return Answer(made.document, [f"{made['id']}  {'on the board' if undo else 'withdrawn'}"])
+
+
+@click.group()
+def tokens() -> None:
+    """Say who may what."""
+
+
+@asks(tokens, "list")
+def list_tokens(client: Client) -> Answer:
+    """List tokens; their secrets cannot be shown."""
+    names = ("id", "name", "scopes", "benchmark", "team", "expires_at", "last_used_at", "revoked_at")
+    return listed("tokens", list(client.tokens.list()), names)
+
+
+@asks(tokens, "add")
+@click.argument("scopes", nargs=-1, required=True)
+@click.option("--name", help="What it is for.")
+@click.option("--benchmark", help="The one that it organises, with the scope organise alone; all unless given.")
+@click.option("--until", type=click.DateTime(TIMES), help="Time in UTC when it ends; never unless given.")
+def add_token(client: Client, until: datetime | None, **given: Any) -> Answer:
+    """Make a token with SCOPES.
+
+    Prints it, once: submit, score, read, organise.
+    """
+    members = {name: value for name, value in given.items() if value is not None}
+    if until is not None:
+        members["expires_at"] = until.replace(tzinfo=UTC).isoformat()
+    made = orjson.loads(client.call("create_token", json=members).body)
+    return Answer(made, [f"{made['id']}  {made['token']}"])
+
+
+def _add_plain_command(group: click.Group, name: str, operation: str, text: str) -> None:
+    """Add a command whose arguments are those of the operation's path, and which prints the answer as JSON."""
+    places = re.findall(r"{(\w+)}", OPERATIONS[operation].path)
+
+    def done(client: Client, **given: str) -> Answer:
+        body = client.call(operation, given).body
+        document = orjson.loads(body) if body else given
+        lines = orjson.dumps(document, option=orjson.OPT_INDENT_2).decode().splitlines() if body else ["Done."]
+        return Answer(document, lines)
+
+    done.__doc__ = text
+    command: Callable[..., Answer] = done
+    for place in reversed(places):
+        command = click.argument(place)(command)
+    asks(group, name)(command)
+
+
+for _group, _name, _operation, _text in (
+    (organise, "delete", "delete_benchmark", "Delete BENCHMARK, to which nothing was ever submitted."),
+    (organise, "rotate", "rotate_token", "Replace the token of TEAM of BENCHMARK, and print the new one, once."),
+    (organise, "erase", "erase_team", "Erase TEAM of BENCHMARK: name, outputs and tokens; its scores stay."),
+    (organise, "submission", "get_submission", "Print SUBMISSION."),
+    (organise, "cancel", "cancel_submission", "Cancel SUBMISSION, which waits or is being scored."),
+    (organise, "retry", "retry_submission", "Score SUBMISSION again, which the service failed to score."),
+    (organise, "remove", "delete_submission", "Delete SUBMISSION with its outputs and scores."),
+    (tokens, "revoke", "revoke_token", "Let no one use a token any more."),
+):
+    _add_plain_command(_group, _name, _operation, _text)
+
+organise.add_command(tokens)
 organise.add_command(webhooks)

@@ -825,6 +825,7 @@ class Invite(Document):
     expires_at: str
     teams_at_most: int
     teams: int
+    joined: tuple[str, ...]
 
 
 class NewInvite(Document):
@@ -836,6 +837,7 @@ class NewInvite(Document):
     expires_at: str
     teams_at_most: int
     teams: int
+    joined: tuple[str, ...]
     secret: str
     address: str
 
@@ -878,6 +880,7 @@ class SubmissionSummary(Document):
     finished_at: str | None
     chosen: bool
     withdrawn_at: str | None
+    withdrawn_reason: str | None
     output_deleted_at: str | None
 
 
@@ -932,6 +935,7 @@ class Submission(Document):
     finished_at: str | None
     chosen: bool
     withdrawn_at: str | None
+    withdrawn_reason: str | None
     output_deleted_at: str | None
     progress: Progress | None
     queue: Document | None

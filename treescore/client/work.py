@@ -336,9 +336,9 @@ class SubmissionWork(Thing):
     """One submission."""
 
     @method
-    async def withdraw(self, *, withdrawn: bool = True) -> documents.Submission:
+    async def withdraw(self, *, withdrawn: bool = True, reason: str | None = None) -> documents.Submission:
         """Take the submission off the board, or put it back."""
-        changes = {"withdrawn": withdrawn}
+        changes = {"withdrawn": withdrawn, **({} if reason is None else {"reason": reason})}
         return await self._read(documents.Submission, "patch_submission", self.id, json=changes)
 
     @method

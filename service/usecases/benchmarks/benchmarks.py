@@ -41,6 +41,8 @@ from treescore.core.wording import counted, did_you_mean
 from treescore.errors import Problem, ProblemList, ScoringError
 
 REVISION_KIND = "revision"
+RESERVED_IDS = ("new", "see-as", "tokens", "webhooks")
+"""Ids that no benchmark has: pages have these addresses below `/admin`."""
 
 
 def create_benchmark(
@@ -63,6 +65,9 @@ def create_benchmark(
     if not 1 <= len(request.parts) <= MAX_PARTS:
         detail = f"A benchmark has 1 to {MAX_PARTS} parts; the request has {len(request.parts)}."
         problems.add(Problem(code="no-parts", pointer="/parts", detail=detail))
+    if request.id in RESERVED_IDS:
+        detail = f"The id {request.id!r} stands for a page of organisers. Use another id."
+        problems.add(Problem(code="reserved-name", pointer="/id", detail=detail))
     named = parts_texts(problems, request.parts, scoring, context.config.max_run_bytes)
     refuse(problems)
     slug = request.id

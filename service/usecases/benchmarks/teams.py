@@ -1,7 +1,7 @@
 """Create, list and erase teams of a benchmark, make their tokens, and the invites with which strangers make teams."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -45,16 +45,13 @@ def create_teams(context: Context, caller: Caller, slug: str, request: access.Te
     """Create all teams of a request, or none. Only this answer has their tokens.
 
     Raises:
-        Unprocessable: an id stands there twice.
+        Unprocessable: an id stands there twice, or a line of a table has faults.
         Conflict: ids are taken, perhaps by erased teams.
     """
     caller.require("organise", of=slug)
-    _refuse_repeated(request)
     with context.store.write() as db:
         benchmark_of(db, slug, lock=True)
-        known = benchmarks.existing_teams(db, slug, [team.id for team in request.teams])
-        if known:
-            raise _some_taken(request, known)
+        _check_ids(request, benchmarks.existing_teams(db, slug, [team.id for team in request.teams]))
         return [add_team(db, context, slug, team, caller.owner) for team in request.teams]
 
 
@@ -64,7 +61,7 @@ def add_team(
     slug: str,
     request: access.TeamRequest,
     actor: str | None,
-    data: Mapping[str, object] | None = None,
+    invite_id: str | None = None,
 ) -> dict[str, object]:
     """Add a team to a locked benchmark, with a token that only this answer has.
 
@@ -74,15 +71,16 @@ def add_team(
         slug: of the benchmark.
         request: the team.
         actor: of the event.
-        data: of the event.
+        invite_id: of the invite with which it joins.
 
     Raises:
         Conflict: the id is taken, perhaps by an erased team.
     """
-    team = benchmarks.Team(slug, request.id, request.name, request.contact, context.now(), None)
+    team = benchmarks.Team(slug, request.id, request.name, request.contact, context.now(), None, invite_id)
     _check_free(db, slug, team.id)
     benchmarks.add_team(db, team)
     token = _new_token(db, context, team)
+    data = None if invite_id is None else {"invite": invite_id}
     record_event(db, context, "team.created", slug, actor=actor, team_id=team.id, subject=team.id, data=data)
     return {**_team_document(team), "token": token}
 
@@ -145,35 +143,35 @@ def _team_document(team: benchmarks.Team) -> dict[str, object]:
     return shown_members(team, "id", "name", "contact", "created_at")
 
 
-def _refuse_repeated(request: access.TeamsRequest) -> None:
-    """Refuse a list in which an id stands twice.
+def _check_ids(request: access.TeamsRequest, known: set[str]) -> None:
+    """Refuse teams with faults, ids that stand there twice and taken ones, all at once.
 
     Raises:
-        Unprocessable: with the place of each repetition.
+        Unprocessable: with the place of each fault.
+        Conflict: nothing but that ids are taken.
     """
     first: dict[str, int] = {}
-    problems = ProblemList()
+    problems = request.faults or ProblemList()
+    faulty = bool(problems.total)
     for number, team in enumerate(request.teams):
         before = first.setdefault(team.id, number)
         if before != number:
+            faulty = True
             where = f"team {before + 1}" if request.places is None else f"line {request.places[before][0]}"
             detail = f"The id {team.id!r} stands here a second time; the first is {where}. Give each team its own id."
             problems.add(request.id_fault(number, "repeated-id", detail))
-    refuse(problems)
-
-
-def _some_taken(request: access.TeamsRequest, known: set[str]) -> Conflict:
-    problems = ProblemList()
-    for number, team in enumerate(request.teams):
-        if team.id in known:
+        elif team.id in known:
             problems.add(request.id_fault(number, "taken-id", f"The team id {team.id!r} is taken. Use another id."))
-    shown = ", ".join(sorted(known)[:SHOWN]) + (", ..." if len(known) > SHOWN else "")
-    return Conflict(
-        f"No team was made: these ids are taken: {shown}. Use other ids (ids of erased teams stay taken).",
-        slug="id-taken",
-        problems=problems.problems,
-        total=problems.total,
-    )
+    if faulty:
+        refuse(problems)
+    if known:
+        shown = ", ".join(sorted(known)[:SHOWN]) + (", ..." if len(known) > SHOWN else "")
+        raise Conflict(
+            f"No team was made: these ids are taken: {shown}. Use other ids (ids of erased teams stay taken).",
+            slug="id-taken",
+            problems=problems.problems,
+            total=problems.total,
+        )
 
 
 def create_invite(context: Context, caller: Caller, slug: str, request: access.InviteRequest) -> dict[str, object]:
@@ -194,7 +192,7 @@ def create_invite(context: Context, caller: Caller, slug: str, request: access.I
         benchmarks.add_invite(db, invite)
         record_event(db, context, "invite.created", slug, actor=caller.owner, subject=invite.id)
     address = f"{context.config.public_url.rstrip('/')}/join/{secret}"
-    return {**_invite_document(invite), "secret": secret, "address": address}
+    return {**_invite_document(invite, ()), "secret": secret, "address": address}
 
 
 def list_invites(context: Context, caller: Caller, slug: str, query: common.PageQuery) -> Page:
@@ -203,7 +201,8 @@ def list_invites(context: Context, caller: Caller, slug: str, query: common.Page
     with context.store.read() as db:
         benchmark_of(db, slug)
         rows = benchmarks.invites_of(db, slug, query.cursor, query.limit + 1)
-    return page_of(rows, query.limit, _invite_document)
+        joined = benchmarks.joined_by(db, slug, [row.id for row in rows])
+    return page_of(rows, query.limit, lambda row: _invite_document(row, joined[row.id]))
 
 
 def delete_invite(context: Context, caller: Caller, slug: str, invite_id: str) -> None:
@@ -258,7 +257,7 @@ def join(context: Context, caller: Caller, request: access.JoinRequest) -> dict[
         if not benchmarks.use_invite(db, invite.id):
             raise _used_up(invite)
         team = access.TeamRequest(request.id, request.name, request.contact)
-        made = add_team(db, context, slug, team, caller.token_id, {"invite": invite.id})
+        made = add_team(db, context, slug, team, caller.token_id, invite.id)
     return {"benchmark": slug, **made}
 
 
@@ -317,8 +316,9 @@ def _known(context: Context, caller: Caller, secret: str) -> benchmarks.Invite:
     return invite
 
 
-def _invite_document(invite: benchmarks.Invite) -> dict[str, object]:
-    return shown_members(invite, "id", "benchmark_id", "created_at", "expires_at", "teams_at_most", "teams")
+def _invite_document(invite: benchmarks.Invite, joined: Sequence[str]) -> dict[str, object]:
+    shown = shown_members(invite, "id", "benchmark_id", "created_at", "expires_at", "teams_at_most", "teams")
+    return {**shown, "joined": list(joined)}
 
 
 RESERVED_WORDS = (

@@ -209,6 +209,8 @@ def patch_submission(
 
     Raises:
         Conflict: the benchmark is not open, or the submission has no scores of a team.
+        Forbidden: only organisers give a reason, and bring back what they withdrew with one.
+        Unprocessable: a reason without a withdrawal.
         TooManyRequests: the caller has made too many changes.
     """
     caller.require("submit")
@@ -224,16 +226,27 @@ def patch_submission(
             raise Conflict(f"The submission {submission.id} has no scores of a team, so it cannot be chosen.")
         if changes.chosen is not requests.MISSING or changes.withdrawn is False:
             access.require_open(benchmark, caller, now)
-        values = {name: value for name, value in given.items() if name not in ("withdrawn", "links")}
+        if changes.reason is not requests.MISSING and changes.withdrawn is not True:
+            raise invalid("bad-value", "/reason", "A reason is given with `withdrawn: true`, and only with it.")
+        restores = changes.withdrawn is False and submission.withdrawn_reason is not None
+        if (restores or changes.reason is not requests.MISSING) and not caller.organises(benchmark.id):
+            raise Forbidden("Only organisers withdraw with a reason, and bring back what was withdrawn with one.")
+        values = {name: value for name, value in given.items() if name not in ("withdrawn", "links", "reason")}
         if changes.links is not requests.MISSING:
             values["links"] = {} if changes.links is None else changes.links.over(submission.links)
         if changes.withdrawn is not requests.MISSING:
             values["withdrawn_at"] = (submission.withdrawn_at or now) if changes.withdrawn else None
+            said = submission.withdrawn_reason if changes.reason is requests.MISSING else changes.reason
+            values["withdrawn_reason"] = said if changes.withdrawn else None
         if values:
             submissions.change(db, submission_id, **values)
         if changes.chosen is True and submission.team_id is not None:
             submissions.unchoose_others(db, submission.benchmark_id, submission.team_id, submission_id)
-        on_board = {name for name, value in values.items() if name != "notes" and getattr(submission, name) != value}
+        on_board = {
+            name
+            for name, value in values.items()
+            if name not in ("notes", "withdrawn_reason") and getattr(submission, name) != value
+        }
         scheduled = board_changed(db, context, submission.benchmark_id) if on_board else ()
         events.record_event_of(db, context, "submission.changed", submission, caller.owner, {"members": sorted(given)})
         view = views.view_of(db, context, caller, benchmark, access.submission_of(db, caller, submission_id))

@@ -321,7 +321,7 @@ def _document(submission: Submission, run: Run | None, heads: Mapping[str, str])
             part: {name: value for name, value in output.items() if name != ANNOTATION}
             for part, output in submission.outputs.items()
         },
-        **shown_members(submission, "chosen", "withdrawn_at", "output_deleted_at"),
+        **shown_members(submission, "chosen", "withdrawn_at", "withdrawn_reason", "output_deleted_at"),
     }
 
 

@@ -59,7 +59,7 @@ def test_answers_with_secrets_are_stored_nowhere(stage: Stage) -> None:
     csrf = field_of(organiser.get("/"), "csrf")
     sent = [
         ("teams", {"table": "id,name,contact\nnovi,Novi,a@example.org\n"}, "ts_"),
-        ("teams", {"table": "id,name,contact\ngent,Gent,a@example.org\n", "as": "download"}, "ts_"),
+        ("teams", {"table": "id,name,contact\ngent,Gent,a@example.org\n"}, "ts_"),
         ("teams/novi/token", {}, "ts_"),
         ("teams/invites", {"expires_at": "2999-01-01T00:00", "teams_at_most": "3"}, "/join/"),
     ]

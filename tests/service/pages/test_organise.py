@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.shared_task import SharedTask
+from service.usecases.benchmarks.benchmarks import RESERVED_IDS
+from tests.contract.shared_task import BENCHMARK, SharedTask
 from tests.contract.stage import Stage
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 
@@ -54,7 +55,7 @@ def test_files_are_needed_and_what_was_typed_stays(task: SharedTask) -> None:
 def test_a_token_of_one_benchmark_is_made_shown_once_listed_and_revoked(task: SharedTask) -> None:
     slug = task.address.rpartition("/")[2]
     page = task.organiser.post("/admin/tokens", data={"scopes": "organise", "benchmark": slug, "name": "A host"}).text
-    token = page.partition("shown only now.</b> <code>")[2].partition("<")[0]
+    token = page.partition('<code id="token">')[2].partition("<")[0]
     listed = task.organiser.get("/admin/tokens").text
     assert ("A host" in listed, token in listed, token[:3]) == (True, False, "ts_")
     made = task.organiser.get("/v1/tokens").json["items"][0]
@@ -84,3 +85,96 @@ def test_the_whole_address_of_an_invite_is_shown(task: SharedTask) -> None:
     slug = task.address.rpartition("/")[2]
     given = {"expires_at": "2099-12-31T00:00", "teams_at_most": "3"}
     assert "http://localhost/join/" in task.organiser.post(f"/admin/{slug}/teams/invites", data=given).text
+
+
+def test_a_submission_is_withdrawn_with_a_reason_that_its_team_reads_and_only_organisers_bring_back(
+    task: SharedTask,
+) -> None:
+    slug = task.address.rpartition("/")[2]
+    lyon = task.team()
+    address = task.submit(lyon)
+    own = address.rpartition("/")[2]
+    page = f"/admin/{slug}/submissions"
+    assert f"/s/{own}" in task.organiser.get(page, query_string={"team": "lyon"}).text
+    assert "No submission is so." in task.organiser.get(page, query_string={"state": "failed"}).text
+    asked = {"do": "withdraw", "reason": "sent twice", "team": "lyon"}
+    assert task.organiser.post(f"{page}/{own}", data=asked).headers["Location"] == f"{page}?team=lyon"
+    assert lyon.get(address).json["withdrawn_reason"] == "sent twice"
+    for refused in ({"withdrawn": False}, {"withdrawn": True, "reason": "mine"}):
+        assert lyon.patch(address, json=refused).status_code == 403
+    assert task.organiser.patch(address, json={"reason": "alone"}).status_code == 422
+    assert task.organiser.post(f"{page}/{own}", data={"do": "restore"}).status_code == 303
+    shown = lyon.get(address).json
+    assert (shown["withdrawn_at"], shown["withdrawn_reason"]) == (None, None)
+    assert task.organiser.post(f"{page}/{own}", data={"do": "retry"}).status_code == 409
+
+
+def test_what_the_service_failed_is_retried_and_what_waits_is_cancelled(task: SharedTask) -> None:
+    lyon, page = task.team(), f"/admin/{task.slug}/submissions"
+    faulty, waiting = task.faulty(lyon), task.waiting(lyon)
+    shown = task.organiser.get(page).text
+    assert (shown.count('value="retry"'), shown.count('value="cancel"')) == (1, 1)
+    for address, do, state in ((waiting, "cancel", "cancelled"), (faulty, "retry", "succeeded")):
+        assert task.organiser.post(f"{page}/{address.rpartition('/')[2]}", data={"do": do}).status_code == 303
+        assert lyon.get(address).json["state"] == state
+    assert "succeeded" in task.organiser.get(f"{page}/live").text
+
+
+def test_a_team_is_made_of_fields_and_all_faults_of_a_table_are_told_at_once(task: SharedTask) -> None:
+    page = f"/admin/{task.slug}/teams"
+    made = task.organiser.post(page, data={"id": "metz", "name": "Metz", "contact": ""})
+    assert 'download="' in made.text
+    assert made.text.count("data-copy") == 1
+    taken = task.organiser.post(page, data={"id": "metz", "name": "Other", "contact": ""})
+    assert (taken.status_code, 'value="Other"' in taken.text) == (409, True)
+    table = "id,name,contact\na b,A,\nmetz,M,\ngent,Gent,\ngent,\u202e,\n"
+    told = task.organiser.post(page, data={"table": table})
+    assert told.status_code == 422
+    for where, code in ((2, "bad-id"), (3, "taken-id"), (5, "bad-name"), (5, "repeated-id")):
+        assert f"line {where}, column" in told.text
+        assert code in told.text
+    assert "gent,Gent" in told.text
+    contacts = task.organiser.get(f"{page}/contacts.csv")
+    assert contacts.text.splitlines() == ["id,name,contact", "metz,Metz,"]
+
+
+def test_faults_stand_beside_what_was_typed(task: SharedTask) -> None:
+    task.team("metz")
+    wrong = task.organiser.post(f"/admin/{task.slug}/teams/metz/erase", data={"id": "lyon"}).text
+    assert "Nothing was erased" in wrong.partition("</form></td></tr>")[0]
+    token = task.organiser.post("/admin/tokens", data={"scopes": "organise", "benchmark": "nowhere", "name": "Kept"})
+    assert (token.status_code, 'id="fault-benchmark"' in token.text, 'value="Kept"' in token.text) == (422, True, True)
+    assert 'id="fault-scopes"' in task.organiser.post("/admin/tokens", data={"name": "Kept"}).text
+
+
+def test_an_invite_names_who_joined_by_it(task: SharedTask) -> None:
+    given = {"expires_at": "2099-12-31T00:00:00Z", "teams_at_most": 3}
+    made = task.organiser.post(f"{task.address}/invites", json=given).json
+    team = {"invite": made["secret"], "id": "metz", "name": "Metz Parsers", "contact": "a@example.org"}
+    assert task.organiser.post("/v1/join", json=team).status_code == 201
+    page = f"/admin/{task.slug}/teams"
+    assert task.organiser.get(f"{task.address}/invites").json["items"][0]["joined"] == ["Metz Parsers"]
+    assert "<bdi>Metz Parsers</bdi>" in task.organiser.get(page).text
+    assert task.organiser.post(f"{page}/metz/erase", data={"id": "metz"}).status_code == 303
+    assert task.organiser.get(f"{task.address}/invites").json["items"][0]["joined"] == []
+
+
+def test_a_benchmark_without_submissions_is_deleted_where_its_id_is_typed(task: SharedTask) -> None:
+    page = f"/admin/{task.slug}"
+    wrong = task.organiser.post(f"{page}/delete", data={"id": "other"})
+    assert (wrong.status_code, 'id="undeleted"' in wrong.text, "Nothing was saved" in wrong.text) == (422, True, False)
+    sent = task.submit()
+    refused = task.organiser.post(f"{page}/delete", data={"id": task.slug})
+    assert (refused.status_code, "has 1 submission" in refused.text) == (409, True)
+    assert task.organiser.delete(sent).status_code == 204
+    assert task.organiser.post(f"{page}/delete", data={"id": task.slug}).headers["Location"] == "/admin"
+    assert task.organiser.get(task.address).status_code == 410
+
+
+def test_no_benchmark_has_the_address_of_a_page(task: SharedTask) -> None:
+    for slug in RESERVED_IDS:
+        made = task.organiser.post("/v1/benchmarks", json={**BENCHMARK, "id": slug})
+        assert (made.status_code, made.json["errors"][0]["code"]) == (422, "reserved-name")
+    rules = [rule.rule for rule in task.stage.app.url_map.iter_rules()]
+    below = {rule.split("/")[2] for rule in rules if rule.startswith("/admin/")}
+    assert below == {"<benchmark>", *RESERVED_IDS}

@@ -233,6 +233,27 @@ def test_webhooks_are_added_tested_rotated_and_removed(organiser):
     assert "Unknown webhook" in organiser.run("webhooks", "deliveries", name, status=2).stderr
 
 
+def test_a_submission_is_withdrawn_with_a_reason_and_put_back(organiser, submission):
+    assert submission in organiser.run("submissions", organiser.slug, "--team", "oslo").stdout
+    assert organiser.run("withdraw", submission, "--reason", "sent twice").stdout == f"{submission}  withdrawn\n"
+    assert organiser.json("submission", submission)["withdrawn_reason"] == "sent twice"
+    organiser.run("withdraw", submission, "--undo")
+    assert organiser.json("submission", submission)["withdrawn_reason"] is None
+    for command in ("cancel", "retry"):
+        assert organiser.run(command, submission, status=3).stderr
+    assert organiser.run("delete", organiser.slug, status=3).stderr
+
+
+def test_tokens_are_made_listed_and_revoked_and_a_team_gets_a_new_one(organiser, tokens):
+    name, secret = organiser.run("tokens", "add", "organise", "--benchmark", organiser.slug).stdout.split()
+    assert name in organiser.run("tokens", "list", token=organiser.token).stdout
+    assert organiser.run("teams", organiser.slug, token=secret).stdout
+    assert organiser.run("tokens", "revoke", name).stdout == "Done.\n"
+    organiser.run("teams", organiser.slug, token=secret, status=3)
+    assert organiser.json("rotate", organiser.slug, "metz")["token"] != tokens["metz"]
+    assert organiser.run("erase", organiser.slug, "unknown", status=2).stderr
+
+
 def test_who_may_not_organise_ends_with_3(organiser, tokens):
     assert "TREESCORE_TOKEN" in organiser.run("settings", organiser.slug, token="", status=3).stderr
     assert organiser.run("invites", organiser.slug, token=tokens["metz"], status=3).stderr

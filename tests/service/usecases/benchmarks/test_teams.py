@@ -9,7 +9,7 @@ from service.contract.access import EventsQuery, TeamRequest, TeamsRequest
 from service.contract.common import PageQuery
 from service.errors import Conflict, Forbidden, Gone, NotFound, Unauthorized, Unprocessable
 from service.store import score_records, texts
-from service.team_table import tokens_csv
+from service.team_table import teams_csv
 from service.usecases.access import authenticate
 from service.usecases.benchmarks.teams import create_team, create_teams, erase_team, list_teams, rotate_token
 from service.usecases.events import list_events
@@ -141,5 +141,5 @@ def test_organisers_alone_see_the_contact_and_erasing_takes_it_away(made, contex
 
 def test_no_spreadsheet_takes_a_field_of_the_tokens_for_a_formula(made, context):
     teams = create_teams(context, ORGANISER, SLUG, several("lyon"))
-    table = tokens_csv([{**teams[0], "contact": "+1 555"}]).decode()
+    table = teams_csv([{**teams[0], "contact": "+1 555"}]).decode()
     assert table == f"id,name,contact,token\r\nlyon,'=lyon,'+1 555,{teams[0]['token']}\r\n"
