@@ -164,7 +164,11 @@ def beside(
         found = comparisons.stored_pairs(calls.context(), caller, document["benchmark"], [pair]).get(pair)
         test = None if found is None else tested(found, *pair, score)
         # of two of its own a team asks where one is its row, or the benchmark has a margin
-        may_ask = caller.organises(document["benchmark"]) or rows & set(pair) or benchmark["leaderboard"]["margin"] is not None
+        may_ask = (
+            caller.organises(document["benchmark"])
+            or rows & set(pair)
+            or benchmark["leaderboard"]["margin"] is not None
+        )
         shown["asks"], shown["refused"] = found is None and bool(may_ask), found is None and not may_ask
     name = str(other["name"] or UNNAMED)
     difference = _difference(score, _main_value(document, score), _main_value(other, score))
