@@ -493,10 +493,11 @@ event_blueprint = Blueprint("events", __name__, url_prefix="/v1/events")
 
 
 @event_blueprint.get("")
-@asks(answer("A page of events.", derive.Page[access.Event]), scopes=("submit", "read"), also="scope found page")
+@asks(answer("A page of events.", derive.Page[access.Event]), also="found page")
 def list_events(caller: Caller, query: access.EventsQuery) -> Response:
     """List events, oldest first.
 
-    Audit trail and change feed. Continue with `after`, the id of the last event that you have.
+    Audit trail and change feed. Continue with `after`, the id of the last event that you have. Without a token you see
+    the public events of public benchmarks.
     """
     return answers.page(events.list_events(calls.context(), caller, query), "after")

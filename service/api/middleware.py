@@ -51,6 +51,7 @@ PUBLIC = frozenset(
         "/v1/benchmarks/<benchmark>/comparisons",
         "/v1/comparisons/<comparison>",
         "/v1/series/<series_id>/comparison",
+        "/v1/events",
         "/v1/scorers",
         "/v1/scorers/<name>",
         "/openapi.yaml",
@@ -59,7 +60,7 @@ PUBLIC = frozenset(
         "/problems/<problem>",
     }
 )
-"""Rules of the addresses that need no token and belong to no one: no jobs, submissions or events."""
+"""Rules of the addresses that need no token and belong to no one: no jobs and no submissions."""
 READS = ("GET", "HEAD")
 ALLOWED = ("Access-Control-Allow-Origin", "*")
 EXPOSED = ("Access-Control-Expose-Headers", "ETag, Link, Preference-Applied, Request-Id, Retry-After")

@@ -107,6 +107,11 @@ POLICY = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 """Content-Security-Policy of every page: nothing from other hosts, no script, style or event handler in the page."""
+FRAMED = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; form-action 'none'; base-uri 'none'; "
+    "frame-ancestors *"
+)
+"""That of what other sites may show in a frame: no script, no form."""
 UNCHANGED, FINAL = 204, 286
 """Statuses of fragments: nothing to swap, and nothing will ever change again (htmx stops polling)."""
 TEMPLATES = Path(__file__).parent / "templates"
@@ -172,6 +177,11 @@ def query(kind: type[fields.Loaded], *own: str, file: bool = False) -> tuple[fie
     given = {name: values for name, values in request.args.to_dict(flat=False).items() if values != [""]}
     pages_own = {name: given.pop(name)[0] for name in own if name in given}
     return calls.load_query(kind, given), pages_own
+
+
+def root() -> str:
+    """Return the address of the service as others call it, without a slash at its end."""
+    return (calls.context().config.public_url or request.url_root).rstrip("/")
 
 
 def page(template: str, status: int = 200, **values: object) -> Response:

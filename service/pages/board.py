@@ -58,9 +58,7 @@ class Row(NamedTuple):
     @property
     def whole_name(self) -> str:
         """The team and its submission, or the baseline, in one line."""
-        if self.document["role"] == "baseline":
-            return f"{one_line(self.name)} (baseline)"
-        return one_line(": ".join(dict.fromkeys(filter(None, (self.name, self.document["name"])))))
+        return whole_name(self.document)
 
 
 class BoardColumn(NamedTuple):
@@ -86,20 +84,20 @@ class BoardColumn(NamedTuple):
 @blueprint.get("")
 def show_board(benchmark: str) -> Response:
     """Show the board."""
-    view, sort = _view(benchmark)
+    view, sort = board_view(benchmark)
     version = (view.etag, sort, heading_now(benchmark, view))
-    return answers.known_page("board.html", version, partial(_board_values, benchmark, view, sort))
+    return answers.known_page("board.html", version, partial(board_values, benchmark, view, sort))
 
 
 @blueprint.get("/live")
 def show_board_live(benchmark: str) -> Response:
     """Show the table again, if it differs from the version that the page has."""
     own = {name: value for name, value in request.args.items() if name != "version"}
-    view, sort = _view(benchmark)
+    view, sort = board_view(benchmark)
     closed = heading_now(benchmark, view)[0] == "closed"
     return answers.known_fragment(
         "board_table.html", view.etag, final=view.final and closed,
-        values=partial(_board_values, benchmark, view, sort, asked=own),
+        values=partial(board_values, benchmark, view, sort, asked=own),
     )  # fmt: skip
 
 
@@ -111,7 +109,7 @@ def export_board(benchmark: str) -> Response:
     if query.format not in TABLES:
         return export(leaderboard(calls.context(), visitors.visitor().caller, benchmark, query), name)
     view = leaderboard(calls.context(), visitors.visitor().caller, benchmark, replace(query, format=None))
-    return table_file(_table(_board_values(benchmark, view, own.get(SORT, "")), query.format), query.format, name)
+    return table_file(_table(board_values(benchmark, view, own.get(SORT, "")), query.format), query.format, name)
 
 
 def _table(shown: Mapping[str, Any], form: str) -> Table:
@@ -162,15 +160,23 @@ def _columns(
     ]
 
 
-def _view(benchmark: str) -> tuple[runs.Shown[boards.Leaderboard], str]:
+def board_view(benchmark: str) -> tuple[runs.Shown[boards.Leaderboard], str]:
+    """Return the board that the address asks for as the visitor sees it, and by which column it is sorted."""
     query, own = answers.query(boards.LeaderboardQuery, SORT, "version")
     return leaderboard(calls.context(), visitors.visitor().caller, benchmark, query), own.get(SORT, "")
 
 
-def _board_values(
+def board_values(
     benchmark: str, view: runs.Shown[boards.Leaderboard], sort: str, asked: Mapping[str, str] | None = None
 ) -> dict[str, object]:
-    """Return what the templates of the board show."""
+    """Return what the templates of the board show.
+
+    Args:
+        benchmark: its id.
+        view: of the board.
+        sort: the column that its rows are sorted by.
+        asked: the query of the page, where it is not that of the request.
+    """
     board = render.lettered(view.document)
     document = benchmark_document(visitors.visitor().caller, benchmark)
     names = ScoreNames(document, board["rounding"], rounded=not render.exact(board))
@@ -202,6 +208,7 @@ def _board_values(
         "picks": requests.PICKS if visitors.visitor().caller.organises(benchmark) else (),
         "exports": _exports(f"/v1/benchmarks/{benchmark}/leaderboard", f"/b/{benchmark}/export", query, query),
         "live": shown["state"] != "closed" or not view.final,
+        "framed": False,
         "version": view.etag,
     }
 
@@ -256,6 +263,14 @@ def row_name(document: boards.LeaderboardRow | boards.MatrixRow) -> str:
     if document["role"] == "baseline":
         return str(document["name"] or "baseline")
     return str(document["team_name"] or document["team"] or "anonymous")
+
+
+def whole_name(document: boards.LeaderboardRow) -> str:
+    """Return the team and its submission, or the baseline, in one line."""
+    name = row_name(document)
+    if document["role"] == "baseline":
+        return f"{one_line(name)} (baseline)"
+    return one_line(": ".join(dict.fromkeys(filter(None, (name, document["name"])))))
 
 
 def _sorted(rows: Sequence[Row], sort: str) -> list[Row]:

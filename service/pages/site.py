@@ -24,6 +24,7 @@ from service.pages import (
     board,
     compare,
     docs,
+    elsewhere,
     figures,
     job,
     making,
@@ -121,7 +122,7 @@ def show_about(benchmark: str) -> Response:
         "about.html", **shown_board(document), texts=texts, links=about.get("links") or (), dates=dates,
         next_date=sum(datetime.fromisoformat(each["at"]) <= now for each in dates),
         main=names(document["main_score"]), feedback=FEEDBACK,
-        inputs=submit.inputs_of(caller, document), most_zipped=benchmarks.MOST_ZIPPED,
+        inputs=submit.inputs_of(caller, document), most_zipped=benchmarks.MOST_ZIPPED, root=answers.root(),
     )  # fmt: skip
 
 
@@ -262,7 +263,7 @@ def _join_values(secret: str, kept: Mapping[str, str]) -> dict[str, Any]:
     return {"invite": invite, "secret": secret, "team": None, "kept": fields, "problem": None}
 
 
-_MODULES = (admin, answers, board, compare, docs, job, making, organise, sentences, submission, submit)
+_MODULES = (admin, answers, board, compare, docs, elsewhere, job, making, organise, sentences, submission, submit)
 PAGES = [
     *(each for module in _MODULES for each in vars(module).values() if isinstance(each, Blueprint)),
     *(about_blueprint, benchmarks_blueprint, join_blueprint, revisions_blueprint, sign_in_blueprint),

@@ -109,6 +109,14 @@ def reader() -> Visitor:
     return visitor()
 
 
+def anyone() -> Visitor:
+    """Return a visitor of a page that is the same for all callers: cookies and tokens are not looked at."""
+    g.visitor = Visitor(_anonymous(), None, "")
+    middleware.note_of(request.environ).caller = g.caller = g.visitor.caller
+    known: Visitor = g.visitor
+    return known
+
+
 def _visitor(*, tokens: bool = True) -> Visitor:
     theme, note = _theme(), middleware.note_of(request.environ)
     cookie = request.cookies.get(SESSION_COOKIE)

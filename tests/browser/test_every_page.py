@@ -20,7 +20,9 @@ pytestmark = pytest.mark.browser
 
 WHOLE = ("deps-scores", "deps-none", "empty", "hostile")
 """Benchmarks of which every page is looked at; of the others the board."""
-QUICK = re.compile(r"/b/hostile|/b/deps-scores(/\w+)?(\?a=\w+&b=\w+)?|/docs/search\?\S+|(?!/b/|/docs/)[^?]*")
+QUICK = re.compile(
+    r"(/embed)?/b/hostile|/b/deps-scores(/\w+)?(\?a=\w+&b=\w+)?|/docs/search\?\S+|(?!/b/|/embed/|/docs/)[^?]*"
+)
 """Pages that are looked at in `make browser`: each kind once, of one benchmark, and of those of the API a short one."""
 LOOKS = ((1280, "light"), (390, "dark"), (390, "light"), (1280, "dark"))
 """Widths and colours. Organisers see the most of each page, so that theirs are looked at in all four ways; what is
@@ -28,7 +30,7 @@ refused is one page, which is looked at by its own addresses."""
 SHOWN = [
     shown
     for shown in (*PAGES, *PROBLEMS)
-    if not re.search(r"/live|/output|format=|\.svg|\.json|\.csv", shown.path)  # files, which no page surrounds
+    if not re.search(r"/live|/output|format=|\.svg|\.json|\.csv|\.atom", shown.path)  # files, which no page surrounds
     and (not re.fullmatch(r"/b/[^/]+/\w+", shown.path) or shown.path.split("/")[2] in WHOLE)
 ]
 

@@ -29,8 +29,8 @@ def places(task: SharedTask) -> list[str]:
     board = task.organiser.get(f"{task.address}/leaderboard").json
     below = ("", "/leaderboard", "/leaderboard?format=csv", "/leaderboard?part=en", "/matrix", "/scores", "/revisions")
     comparison = f"/v1/comparisons/{board['significance']['comparison']}"
-    return [*(task.address + each for each in below), comparison, "/v1/benchmarks", "/v1/scorers", "/openapi.json",
-            "/problems/not-found"]  # fmt: skip
+    return [*(task.address + each for each in below), comparison, "/v1/benchmarks", "/v1/events", "/v1/scorers",
+            "/openapi.json", "/problems/not-found"]  # fmt: skip
 
 
 def test_public_answers_may_be_read_by_all_pages(stage: Stage, task: SharedTask) -> None:
@@ -62,7 +62,9 @@ def test_refusals_of_public_addresses_may_be_read(stage: Stage, task: SharedTask
 def test_jobs_submissions_and_everything_that_changes_may_not(stage: Stage, task: SharedTask) -> None:
     client = stage.client(None)
     job = client.post("/v1/jobs", json={}, headers=ORIGIN)
-    others = [client.get(place, headers=ORIGIN) for place in (stage.job(), task.submit(), "/v1/events", "/livez", "/x")]
+    others = [
+        client.get(place, headers=ORIGIN) for place in (stage.job(), task.submit(), "/v1/webhooks", "/livez", "/x")
+    ]
     for answer in (job, *others, client.post("/v1/benchmarks", json={}), client.get("/metrics", headers=ORIGIN)):
         assert not allowed(answer)
 

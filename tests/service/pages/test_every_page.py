@@ -13,7 +13,7 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 
 from service.api.answers import SHARED
 from service.api.middleware import IN_PAGE, UNSHARED
-from service.pages.answers import BLUEPRINTS, POLICY, static_files
+from service.pages.answers import BLUEPRINTS, FRAMED, POLICY, static_files
 from tests.contract.stage import close_stage, open_stage
 from tests.fixtures.servers import Valkey
 from tests.fixtures.site import CROWD, CROWDED, HOSTILE, ORGANISER, TEAM, TROUBLED, Site, crowd
@@ -70,7 +70,9 @@ def check_page(site: Site, shown: Shown, principal: str) -> None:
     response = site.client(site.token(principal, shown.benchmark)).get(address, headers=HTML)
     assert response.status_code == shown.status(principal), response.text
     headers = response.headers
-    assert headers["Content-Security-Policy"] == POLICY
+    framed = address.startswith("/embed/") and response.status_code == 200
+    assert headers["Content-Security-Policy"] == (FRAMED if framed else POLICY)
+    assert "X-Frame-Options" not in headers
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "same-origin"
     assert headers["Cache-Control"] in (UNSHARED, "no-store", *((SHARED,) if shown.path == INDEX else ()))

@@ -63,7 +63,8 @@ def first_addresses(site: Site, slug: str | None = None) -> list[str]:
     return [
         shown.address(site)
         for shown in PAGES
-        if slug is None or (shown.benchmark == slug and shown.path.startswith(("/s/", f"/b/{slug}")))
+        if slug is None
+        or (shown.benchmark == slug and shown.path.startswith(("/s/", f"/b/{slug}", "/embed/", "/feeds/")))
     ]
 
 

@@ -10,7 +10,8 @@ import pytest
 import service
 from service.caller import Caller
 from service.contract.access import EventsQuery, TokenRequest
-from service.errors import Forbidden, NotFound
+from service.errors import NotFound
+from service.policy.release import ANYONE
 from service.requests import EVENT_KINDS
 from service.usecases.benchmarks import teams
 from service.usecases.events import list_events, record_event
@@ -126,9 +127,19 @@ def test_a_comparison_that_a_board_has_answered_already_is_done_at_once(task, co
     assert len(compared(context)) == 2
 
 
-def test_scoring_tokens_read_no_events_and_an_unknown_place_is_refused(context):
-    with pytest.raises(Forbidden):
-        list_events(context, SCORER, EventsQuery(limit=10))
+def test_who_has_no_team_sees_the_public_events_of_public_benchmarks(task, context):
+    task.make()
+    task.scored(task.team())
+    task.revise(RIGHT, dry_run=True)
+    task.make(id="hidden", leaderboard={"public": False})
+    public = ["benchmark.created", "revision.active"]
+    for caller in (ANYONE, SCORER):
+        assert kinds(context, caller) == public
+        assert listed(context, caller, benchmark="hidden") == []
+    assert {(event["team"], event["actor"]) for event in listed(context, ANYONE)} == {(None, None)}
+
+
+def test_an_unknown_place_is_refused(context):
     with pytest.raises(NotFound):
         listed(context, after="evt_unknown")
 
