@@ -860,7 +860,7 @@ class Links(Document):
 
 
 class SubmissionSummary(Document):
-    """A submission without its results."""
+    """A submission in a list."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"links": Links}
     id: str
@@ -879,6 +879,8 @@ class SubmissionSummary(Document):
     chosen: bool
     withdrawn_at: str | None
     output_deleted_at: str | None
+    main: Document | None
+    scored_parts: str | None
 
 
 class QuotaUse(Document):
