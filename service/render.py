@@ -580,3 +580,17 @@ def _matrix_system(row: leaderboards.MatrixRow) -> str:
 
 
 render_matrix = partial(_rendered, _flat_matrix_rows, _matrix_table, _matrix_picture)
+
+
+BADGE_HEIGHT = 20
+BADGE_MARGIN = 8
+
+
+def badge_svg(rank: int | None, rows: int) -> bytes:
+    """Draw the rank of a team among so many rows, on a ground of its own; None is not ranked."""
+    words = "not ranked" if rank is None else f"rank {rank} of {rows}"
+    picture = drawing.Drawing("badge", words, f"On the leaderboard: {words}.")
+    width = round(drawing.width(words, 13)) + 2 * BADGE_MARGIN
+    picture.add("rect", width=width, height=BADGE_HEIGHT, rx=3, fill=drawing.PAPER, stroke=drawing.RULE)
+    picture.text(BADGE_MARGIN, 14.5, words)
+    return picture.svg(width, BADGE_HEIGHT).encode()

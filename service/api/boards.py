@@ -12,7 +12,7 @@ from service.contract import leaderboards as boards
 from service.contract.common import PageQuery
 from service.contract.derive import Page
 from service.usecases import comparison_views, comparisons
-from service.usecases.boards import viewing
+from service.usecases.boards import badges, viewing
 from service.usecases.boards.viewing import Document, Sheet, sheet_view, wait_for_sheet
 from treescore.render.forms import FORMATS
 
@@ -76,6 +76,18 @@ def list_scores(caller: Caller, query: boards.ScoresQuery, benchmark: str) -> Re
     """
     page = viewing.list_scores(calls.context(), caller, benchmark, query)
     return item_page(page, query.format, answers.Kind.PUBLIC)
+
+
+@matrix_blueprint.get("/badge.svg")
+@asks(answer("The badge.", "image/svg+xml"), also="scope kept")
+def get_badge(caller: Caller, query: boards.BadgeQuery, benchmark: str) -> Response:
+    """Get the rank of a team as a picture.
+
+    It says `rank 3 of 26`, of the rows of the leaderboard that have a rank, which baselines have not; `not ranked` for
+    a team without a rank, and below feedback level `rounded`. On an anonymous leaderboard the badge of another team
+    answers 403 (`not-shown`).
+    """
+    return answers.conditional(badges.badge(calls.context(), caller, benchmark, query), kind=answers.Kind.PUBLIC)
 
 
 comparison_blueprint = Blueprint("comparisons", __name__, url_prefix="/v1")

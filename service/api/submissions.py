@@ -61,7 +61,7 @@ def submit(caller: Caller, query: contract.SubmitQuery, benchmark: str) -> Respo
 @blueprint.get("/benchmarks/<benchmark>/submissions")
 @asks(
     answer(
-        "A page of submissions without outputs and scores.",
+        "A page of submissions without outputs and scores; with `include=main`, with the main score.",
         Page[contract.SubmissionSummary],
         headers="RateLimit RateLimitLimit RateLimitPolicy RateLimitRemaining RateLimitReset",
     ),

@@ -78,6 +78,17 @@ class ScoresQuery(BoardQuery):
     format: common.ItemForm | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class BadgeQuery(Query):
+    """Whose badge.
+
+    Attributes:
+        team: Id of the team.
+    """
+
+    team: common.Slug
+
+
 MissingParts: TypeAlias = Annotated[
     Sequence[str],
     derive.Named(

@@ -96,10 +96,12 @@ class SubmissionsQuery(common.PageQuery):
     Attributes:
         team: Only submissions of this team (organisers).
         state: Only submissions in this state, if you may see it.
+        include: `main` adds the main score to each submission.
     """
 
     team: common.Slug | None = None
     state: common.State | None = None
+    include: Annotated[str, fields.OneOf(("main",))] | None = None
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,8 @@ class Links(TypedDict):
     model: str | None
 
 
-class SubmissionSummary(TypedDict):
+@derive.inline
+class SubmissionHead(TypedDict):
     """A submission without its results.
 
     Attributes:
@@ -208,6 +211,26 @@ class SubmissionSummary(TypedDict):
     withdrawn_at: common.Moment | None
     withdrawn_reason: str | None
     output_deleted_at: common.Moment | None
+
+
+@derive.inline
+class MainScore(TypedDict):
+    """The score that ranks."""
+
+    score: str
+    value: float | None
+
+
+class SubmissionSummary(SubmissionHead):
+    """A submission in a list.
+
+    Attributes:
+        main: The main score as the submission itself shows it; null where it shows none. Only with `include=main`.
+        scored_parts: How many parts have a scored output, of all, such as `3/4`; null where `main` is.
+    """
+
+    main: NotRequired[MainScore | None]
+    scored_parts: NotRequired[str | None]
 
 
 class QuotaUse(TypedDict):
@@ -280,14 +303,6 @@ class SubmittedOutput(TypedDict):
 
 
 @derive.inline
-class MainScore(TypedDict):
-    """The score that ranks."""
-
-    score: str
-    value: float | None
-
-
-@derive.inline
 class SubmissionMetric(ShownFigures):
     """Results under one metric.
 
@@ -329,7 +344,7 @@ class SubmissionScores(TypedDict):
     parts: Mapping[str, PartState]
 
 
-class Submission(SubmissionSummary):
+class Submission(SubmissionHead):
     """A submission with what its feedback level shows.
 
     Attributes:

@@ -12,7 +12,7 @@ from service.caller import Caller
 from service.contract.benchmarks import Benchmark
 from service.contract.comparisons import StoredComparison
 from service.contract.leaderboards import Leaderboard, LeaderboardQuery
-from service.contract.submissions import Submission, SubmissionsQuery
+from service.contract.submissions import MainScore, Submission, SubmissionsQuery
 from service.errors import NotFound, ServiceError
 from service.pages.answers import drawn
 from service.pages.board import row_name
@@ -204,19 +204,15 @@ def sent_list(
     Args:
         caller: who looks.
         slug: of the benchmark.
-        items: their summaries.
+        items: their summaries, with main scores.
         score: the main one.
         level: the caller's feedback level.
     """
-    documents = {
-        str(each["id"]): submissions.view_submission(calls.context(), caller, str(each["id"])).document
-        for each in items
-        if each["state"] == "succeeded"
-    }
-    values = {name: value for name, each in documents.items() if (value := _main_value(each, score)) is not None}
+    values = {str(each["id"]): value for each in items if (value := _value(each["main"], score)) is not None}
+    scored = [each for each in items if each["id"] in values]
     teams: dict[object, list[str]] = {}
-    for name in values:
-        teams.setdefault(documents[name]["team"], []).append(name)
+    for each in scored:
+        teams.setdefault(each["team"], []).append(each["id"])
     before = {a: b for team, names in teams.items() if team is not None for a, b in pairwise(names)}
     pairs = list(before.items()) if LEVELS[level] >= Level.SCORES else []
     found = comparisons.stored_pairs(calls.context(), caller, slug, pairs) if pairs else {}
@@ -226,24 +222,26 @@ def sent_list(
         value = values.get(name)
         if value is None:
             return Sent(item)
-        earlier, states = before.get(name, ""), (documents[name]["scores"] or {"parts": {}})["parts"]
-        scored = sum(part["failure"] is None for part in states.values())
+        earlier, (there, _, parts) = before.get(name, ""), item["scored_parts"].partition("/")
         answer = found.get((name, earlier))
         return Sent(
-            item, score.figures.value(value), f"{scored} of {len(states)}" if scored < len(states) else "", earlier,
+            item, score.figures.value(value), f"{there} of {parts}" if there != parts else "", earlier,
             _difference(score, value, values.get(earlier)),
             None if answer is None else tested(answer, name, earlier, score),
         )  # fmt: skip
 
-    times = [(datetime.fromisoformat(documents[name]["created_at"]).timestamp(), values[name]) for name in values]
+    times = [(datetime.fromisoformat(each["created_at"]).timestamp(), values[each["id"]]) for each in scored]
     alone = len(teams) == 1 and len(times) > 1
     return [row(item) for item in items], drawn(trend_svg(times)) if alone else None
 
 
 def _main_value(document: Submission, score: NamedScore) -> float | None:
     """Return the main score of a submission as the caller sees it; None where it was scored by another one."""
-    scores = document["scores"]
-    return None if scores is None or scores["main"]["score"] != score.address else scores["main"]["value"]
+    return None if document["scores"] is None else _value(document["scores"]["main"], score)
+
+
+def _value(main: MainScore | None, score: NamedScore) -> float | None:
+    return None if main is None or main["score"] != score.address else main["value"]
 
 
 def _difference(score: NamedScore, own: float | None, other: float | None) -> str:

@@ -385,7 +385,9 @@ def _submit_values(
         known = teams.list_teams(context, caller, slug, PageQuery(limit=MOST_LISTED))
         values["teams"] = [(each["id"], each["name"]) for each in known.items]
     document = figures.benchmark_document(caller, slug)
-    page = submissions.list_submissions(context, caller, slug, replace(query or SubmissionsQuery(), limit=LISTED))
+    page = submissions.list_submissions(
+        context, caller, slug, replace(query or SubmissionsQuery(), limit=LISTED, include="main")
+    )
     state, quotas = figures.state_of(document, context.now()), views.quotas_of_caller(context, caller, slug)
     level = benchmarks.level_of(context, caller, slug)
     step = document["rounding"] if level == "rounded" else None

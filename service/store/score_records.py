@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -286,6 +286,35 @@ def get(db: Connection, submission_id: str, revision: int, share: str | None) ->
 def newest(db: Connection, submission_id: str, revision: int, share: str | None) -> StoredResult | None:
     """Return the result under a revision or, without one, under the last revision before it; or None."""
     return _stored(db, submission_id, share, records.c.revision <= revision)
+
+
+class Newest(NamedTuple):
+    """The newest record of a submission.
+
+    Attributes:
+        revision: under which it was scored.
+        rung: of its team's ladder; None without a place on one.
+        parts: how many the revision has.
+        lacking: how many of them have no score.
+    """
+
+    revision: int
+    rung: int | None
+    parts: int
+    lacking: int
+
+
+def newest_of(db: Connection, submission_ids: Sequence[str], revision: int) -> dict[str, Newest]:
+    """Return the newest records of submissions under a revision or those before it."""
+    c = records.c
+    query = select(c.submission_id, c.revision, c.rung, c.covered, c.lacking)
+    query = query.where(c.submission_id.in_(list(submission_ids)), c.revision <= revision).order_by(c.revision)
+    return {
+        row.submission_id: Newest(
+            row.revision, row.rung, len(orjson.loads(row.covered)), len(orjson.loads(row.lacking))
+        )
+        for row in db.execute(query)
+    }
 
 
 def _stored(db: Connection, submission_id: str, share: str | None, under: ColumnElement[bool]) -> StoredResult | None:

@@ -67,6 +67,7 @@ GOOD: dict[str, Address] = {
     "get_leaderboard": _benchmark("/leaderboard"),
     "get_matrix": _benchmark("/matrix"),
     "list_scores": _benchmark("/scores"),
+    "get_badge": _benchmark("/badge.svg?team=lyon"),
     "list_benchmark_comparisons": _benchmark("/comparisons"),
     "get_comparison": _comparison(),
     "list_differing_items": _comparison("/items"),
@@ -405,6 +406,7 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("list_scores", "403"): _unseen(
         GOOD["list_scores"], "?score=attachment.uas", leaderboard={"scores": ["attachment.las"]}
     ),
+    ("get_badge", "403"): _unseen(GOOD["get_badge"], leaderboard={"anonymous": True}),
     ("list_scores", "422"): _get(GOOD["list_scores"], "?score=attachment.lass"),
     ("get_matrix", "422"): _get(GOOD["get_matrix"], "?score=attachment.lass"),
     ("list_benchmark_comparisons", "403"): _unseen(GOOD["list_benchmark_comparisons"], feedback="status"),
@@ -472,4 +474,5 @@ for _method, _path, _op in operations():
             (_name, "415"): _plain(_method, _here),
             (_name, "422"): _json(_method, _here, {"odd": 1}),
         }
+TASK_ANSWERS["get_badge", "404"] = _get(lambda _: "/v1/benchmarks/unknown/badge.svg?team=lyon")
 TASK_ANSWERS["compare_in_series", "404"] = _get(lambda _: "/v1/series/unknown/comparison?a=lyon&b=oslo")

@@ -862,7 +862,7 @@ class Links(Document):
 
 
 class SubmissionSummary(Document):
-    """A submission without its results."""
+    """A submission in a list."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"links": Links}
     id: str
@@ -882,6 +882,8 @@ class SubmissionSummary(Document):
     withdrawn_at: str | None
     withdrawn_reason: str | None
     output_deleted_at: str | None
+    main: Document | None
+    scored_parts: str | None
 
 
 class QuotaUse(Document):

@@ -236,12 +236,12 @@ class BenchmarkMethods(BenchmarkWork):
 
     @method
     def submissions(
-        self, *, page: int | None = None, team: str | None = None, state: str | None = None
+        self, *, page: int | None = None, team: str | None = None, state: str | None = None, include: str | None = None
     ) -> AsyncIterator[documents.SubmissionSummary]:
         """List the submissions of your team, newest first."""
-        return self._call("list_submissions", self.id, query={"limit": page, "team": team, "state": state}).listed(
-            documents.SubmissionSummary
-        )
+        return self._call(
+            "list_submissions", self.id, query={"limit": page, "team": team, "state": state, "include": include}
+        ).listed(documents.SubmissionSummary)
 
     @method
     async def board(

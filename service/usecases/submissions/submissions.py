@@ -120,7 +120,8 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
     caller.require("submit", "read")
     own = access.team_of(caller, slug)
     with context.store.read() as db:
-        release = Release.of(access.benchmark_of(db, slug, caller), caller, context.now())
+        benchmark = access.benchmark_of(db, slug, caller)
+        release = Release.of(benchmark, caller, context.now())
         if not caller.organises(slug):
             if own is None:
                 raise Forbidden(
@@ -136,7 +137,12 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
         rows = submissions.listing(db, slug, query.cursor, query.limit + 1, team_id=team_id, state=query.state)
         known = runs.many(db, [row.run_id for row in rows[: query.limit]])
         heads = boards.names_of(db, {row.run_of for row in rows if row.run_of is not None})
-    return page_of(rows, query.limit, lambda row: views.summary(row, known.get(row.run_id), heads, release))
+        more = views.main_scores(db, benchmark, rows[: query.limit], release) if query.include else {}
+
+    def show(row: submissions.Submission) -> Mapping[str, object]:
+        return views.summary(row, known.get(row.run_id), heads, release) | more.get(row.id, {})
+
+    return page_of(rows, query.limit, show)
 
 
 def team_and_role(db: Connection, caller: Caller, slug: str, request: SubmissionRequest) -> tuple[str | None, str]:

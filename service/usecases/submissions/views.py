@@ -5,7 +5,7 @@ one of its team it is another training run.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import cast
@@ -25,6 +25,7 @@ from service.store.submissions import ANNOTATION, Submission
 from service.usecases.access import benchmark_of, team_of
 from service.usecases.boards import ranking, viewing
 from service.usecases.runs import Shown, moment, shown_members
+from service.usecases.scoring import config
 from treescore.core.params import Json
 
 
@@ -301,6 +302,35 @@ def summary(submission: Submission, run: Run | None, heads: Mapping[str, str], r
     del document["outputs"], document["progress"]
     shown = gate.submission_view(release, {**document, "failure_kind": submission.failure_kind})
     return {name: shown[name] for name in document}
+
+
+def main_scores(
+    db: Connection, benchmark: benchmarks.Benchmark, rows: Sequence[Submission], release: Release
+) -> dict[str, dict[str, object]]:
+    """Return the main scores of submissions as their own documents show them."""
+    shown: dict[str, dict[str, object]] = {row.id: {"main": None, "scored_parts": None} for row in rows}
+    active = benchmark.active_revision
+    if active is None or not release.shows(gate.Level.ROUNDED):
+        return shown
+    scored = [row.id for row in rows if row.state == runs.SUCCEEDED]
+    records = score_records.newest_of(db, scored, active)
+    if release.held:
+        records = {name: each for name, each in records.items() if each.rung != score_records.HELD}
+    for number in {each.revision for each in records.values()}:
+        revision = revisions.get(db, benchmark.id, number)
+        seen = None if revision is None else viewing.released(db, benchmark, release, revision)
+        if revision is None or seen is None or not seen.scored:
+            continue
+        scoring = config.scoring_config(revision.scoring)
+        of_it = score_records.of_submissions([name for name, each in records.items() if each.revision == number])
+        found = score_records.macro_of(db, of_it, number, release.share, scoring.addresses, scoring.main_score)
+        for name, value in found.items():
+            record = records[name]
+            shown[name] = {
+                "main": {"score": scoring.main_score, "value": seen.score(value)},
+                "scored_parts": f"{record.parts - record.lacking}/{record.parts}",
+            }
+    return shown
 
 
 def _document(submission: Submission, run: Run | None, heads: Mapping[str, str]) -> dict[str, object]:
