@@ -12,7 +12,7 @@ from service.contract import leaderboards as boards
 from service.contract.common import PageQuery
 from service.contract.derive import Page
 from service.usecases import comparison_views, comparisons
-from service.usecases.boards import badges, viewing
+from service.usecases.boards import places, viewing
 from service.usecases.boards.viewing import Document, Sheet, sheet_view, wait_for_sheet
 from treescore.render.forms import FORMATS
 
@@ -87,7 +87,19 @@ def get_badge(caller: Caller, query: boards.BadgeQuery, benchmark: str) -> Respo
     a team without a rank, and below feedback level `rounded`. On an anonymous leaderboard the badge of another team
     answers 403 (`not-shown`).
     """
-    return answers.conditional(badges.badge(calls.context(), caller, benchmark, query), kind=answers.Kind.PUBLIC)
+    return answers.conditional(places.badge(calls.context(), caller, benchmark, query), kind=answers.Kind.PUBLIC)
+
+
+@matrix_blueprint.get("/history")
+@asks(answer("A page of scores.", Page[boards.HistoryEntry]), also="scope kept page invalid")
+def get_history(caller: Caller, query: boards.HistoryQuery, benchmark: str) -> Response:
+    """List what a team reached, oldest first.
+
+    The team itself and organisers see all of its submissions whose scores they see; others see the row that stands on
+    the leaderboard now, since what else a team tried is its own affair. On an anonymous leaderboard the history of
+    another team answers 403 (`not-shown`).
+    """
+    return answers.page(places.history(calls.context(), caller, benchmark, query), kind=answers.Kind.PUBLIC)
 
 
 comparison_blueprint = Blueprint("comparisons", __name__, url_prefix="/v1")

@@ -49,6 +49,7 @@ PUBLIC = frozenset(
         "/v1/benchmarks/<benchmark>/matrix",
         "/v1/benchmarks/<benchmark>/scores",
         "/v1/benchmarks/<benchmark>/badge.svg",
+        "/v1/benchmarks/<benchmark>/history",
         "/v1/benchmarks/<benchmark>/comparisons",
         "/v1/comparisons/<comparison>",
         "/v1/series/<series_id>/comparison",

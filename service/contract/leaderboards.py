@@ -89,6 +89,19 @@ class BadgeQuery(Query):
     team: common.Slug
 
 
+@dataclass(frozen=True, kw_only=True)
+class HistoryQuery(common.PageQuery):
+    """Whose history.
+
+    Attributes:
+        team: Id of the team.
+        score: Address of a score, such as `ud.las_f1`; by default the main score.
+    """
+
+    team: common.Slug
+    score: str | None = None
+
+
 MissingParts: TypeAlias = Annotated[
     Sequence[str],
     derive.Named(
@@ -293,6 +306,23 @@ class Matrix(Sheet):
     parts: Sequence[MatrixPart]
     hidden: Sequence[str]
     rows: Sequence[MatrixRow]
+
+
+class HistoryEntry(TypedDict):
+    """What a team reached with one submission.
+
+    Attributes:
+        at: When it was scored.
+        submission: Its id; of a system of several training runs that of the first.
+        score: As the feedback level shows it.
+        rank: For organisers that of the row when it was scored, for others that of the row that stands now; null where
+            it was, or is, no row.
+    """
+
+    at: common.Moment
+    submission: str
+    score: float | None
+    rank: common.Ordinal | None
 
 
 class ScoreLine(TypedDict):

@@ -68,6 +68,7 @@ GOOD: dict[str, Address] = {
     "get_matrix": _benchmark("/matrix"),
     "list_scores": _benchmark("/scores"),
     "get_badge": _benchmark("/badge.svg?team=lyon"),
+    "get_history": _benchmark("/history?team=lyon"),
     "list_benchmark_comparisons": _benchmark("/comparisons"),
     "get_comparison": _comparison(),
     "list_differing_items": _comparison("/items"),
@@ -407,6 +408,8 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
         GOOD["list_scores"], "?score=attachment.uas", leaderboard={"scores": ["attachment.las"]}
     ),
     ("get_badge", "403"): _unseen(GOOD["get_badge"], leaderboard={"anonymous": True}),
+    ("get_history", "403"): _unseen(GOOD["get_history"], leaderboard={"anonymous": True}),
+    ("get_history", "422"): _get(GOOD["get_history"], "&score=attachment.lass"),
     ("list_scores", "422"): _get(GOOD["list_scores"], "?score=attachment.lass"),
     ("get_matrix", "422"): _get(GOOD["get_matrix"], "?score=attachment.lass"),
     ("list_benchmark_comparisons", "403"): _unseen(GOOD["list_benchmark_comparisons"], feedback="status"),
@@ -474,5 +477,6 @@ for _method, _path, _op in operations():
             (_name, "415"): _plain(_method, _here),
             (_name, "422"): _json(_method, _here, {"odd": 1}),
         }
+TASK_ANSWERS["get_history", "404"] = _get(lambda _: "/v1/benchmarks/unknown/history?team=lyon")
 TASK_ANSWERS["get_badge", "404"] = _get(lambda _: "/v1/benchmarks/unknown/badge.svg?team=lyon")
 TASK_ANSWERS["compare_in_series", "404"] = _get(lambda _: "/v1/series/unknown/comparison?a=lyon&b=oslo")

@@ -29,7 +29,7 @@ def test_what_people_do_has_a_method() -> None:
         (ROOT / "treescore" / "client" / f"{name}.py").read_text() for name in ("resources", "work", "__init__")
     )
     called = set(re.findall(r'"(\w+)"', source)) & set(OPERATIONS)
-    assert set(OPERATIONS) - called == {"get_openapi_yaml", "get_badge", "get_docs", "get_metrics"}
+    assert set(OPERATIONS) - called == {"get_openapi_yaml", "get_badge", "get_history", "get_docs", "get_metrics"}
 
 
 def test_both_clients_have_the_same_methods() -> None:

@@ -1083,6 +1083,15 @@ class ScoreLine(Document):
     value: float | None
 
 
+class HistoryEntry(Document):
+    """What a team reached with one submission."""
+
+    at: str
+    submission: str
+    score: float | None
+    rank: int | None
+
+
 class ComparisonSettings(Document):
     """The settings of the test, with the defaults."""
 

@@ -50,6 +50,7 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("get_matrix", "GET", "/v1/benchmarks/{benchmark}/matrix", "Prefer"),
     ("list_scores", "GET", "/v1/benchmarks/{benchmark}/scores", ""),
     ("get_badge", "GET", "/v1/benchmarks/{benchmark}/badge.svg", ""),
+    ("get_history", "GET", "/v1/benchmarks/{benchmark}/history", ""),
     ("list_benchmark_comparisons", "GET", "/v1/benchmarks/{benchmark}/comparisons", ""),
     ("ask_comparison", "POST", "/v1/benchmarks/{benchmark}/comparisons", "Prefer"),
     ("get_comparison", "GET", "/v1/comparisons/{comparison}", "Prefer"),

@@ -28,7 +28,7 @@ def task(stage: Stage) -> SharedTask:
 def places(task: SharedTask) -> list[str]:
     board = task.organiser.get(f"{task.address}/leaderboard").json
     below = ("", "/leaderboard", "/leaderboard?format=csv", "/leaderboard?part=en", "/matrix", "/scores", "/revisions",
-             "/badge.svg?team=lyon")  # fmt: skip
+             "/badge.svg?team=lyon", "/history?team=lyon")  # fmt: skip
     comparison = f"/v1/comparisons/{board['significance']['comparison']}"
     return [*(task.address + each for each in below), comparison, "/v1/benchmarks", "/v1/events", "/v1/scorers",
             "/openapi.json", "/problems/not-found"]  # fmt: skip

@@ -1,0 +1,103 @@
+"""How a team stands on a board: the rank of its row, as a badge says it, and how it came there.
+
+A board of the past, made again of what is stored now, would show attempts that never were a row: a better one may have
+been withdrawn since, or scores were hidden then. So others see of a team the row that stands now. The team itself sees
+all of its submissions whose scores it sees, and organisers see the rank that each had when it was scored.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import cast
+
+from sqlalchemy import Connection
+
+from service.caller import Caller
+from service.context import Context
+from service.contract.leaderboards import BadgeQuery, HistoryEntry, HistoryQuery
+from service.policy.figures import not_shown
+from service.policy.gate import Level
+from service.policy.release import Release
+from service.render import badge_svg
+from service.store import benchmarks
+from service.store.submissions import BoardEntry
+from service.usecases.access import benchmark_of, item_number, team_of
+from service.usecases.boards import ranking, viewing
+from service.usecases.boards.ranking import Board
+from service.usecases.runs import Page, Shown, moment
+
+
+def badge(context: Context, caller: Caller, slug: str, query: BadgeQuery) -> Shown[None]:
+    """Return the rank of a team's row among the rows with a rank, as SVG; an unknown team has none.
+
+    Raises:
+        NotFound: unknown benchmark, or it has no board yet.
+        Forbidden: the main score is not shown; or the board is anonymous, and the team is another one.
+    """
+    with context.store.read() as db:
+        benchmark = benchmark_of(db, slug, caller)
+        release = Release.of(benchmark, caller, context.now(), board=True)
+        _require_named(release, caller, slug, query.team)
+
+        def build() -> Shown[None]:
+            return Shown(None, badge_svg(*_place(db, benchmark, release, query.team)), content_type="image/svg+xml")
+
+        if release.early:
+            return build()
+        versions = benchmark.created_at, benchmark.version, benchmark.board_version
+        depends = "badge", benchmark.id, versions, release.tag, query.team
+        return viewing.cache_of(context.store).get_or_make(repr(depends), build)
+
+
+def _require_named(release: Release, caller: Caller, slug: str, team: str) -> None:
+    if not release.named and team_of(caller, slug) != team:
+        raise not_shown("An anonymous leaderboard shows no team where it stands but the own one.")
+
+
+def _place(db: Connection, benchmark: benchmarks.Benchmark, release: Release, team: str) -> tuple[int | None, int]:
+    """Return the rank of a team, None without one, and how many rows have a rank."""
+    board = ranking.board_of(db, benchmark, until=release.until, share=release.share)
+    release = viewing.released(db, benchmark, release, board.revision, board.tracks)
+    if not release.shows(Level.ROUNDED):
+        return None, 0
+    release.require(board.score, board.part)
+    rows = [row for row in ranking.rows_of(db, board, release.ranking) if row.rank is not None]
+    return next((row.rank for row in rows if row.entry.team_id == team), None), len(rows)
+
+
+def history(context: Context, caller: Caller, slug: str, query: HistoryQuery) -> Page:
+    """Return a page of the scores and ranks of a team, oldest first; below level `rounded` it is empty.
+
+    Raises:
+        NotFound: unknown benchmark, or it has no board yet.
+        Unprocessable: unknown score.
+        Forbidden: the score is not shown; or the board is anonymous, and the team is another one.
+    """
+    with context.store.read() as db:
+        benchmark = benchmark_of(db, slug, caller)
+        release = Release.of(benchmark, caller, context.now(), board=True)
+        _require_named(release, caller, slug, query.team)
+        board = ranking.board_of(db, benchmark, score=query.score, until=release.until, share=release.share)
+        release = viewing.released(db, benchmark, release, board.revision, board.tracks)
+        if not release.shows(Level.ROUNDED):
+            return Page([])
+        release.require(board.score, board.part)
+        own = caller.organises(slug) or team_of(caller, slug) == query.team
+        known = ranking.rows_of(db, replace(board, pick="all") if own else board, release.ranking)
+        found = sorted((row.entry for row in known if row.entry.team_id == query.team), key=lambda entry: entry.id)
+        scored = [entry for entry in found if entry.value is not None and entry.finished_at is not None]
+        start = item_number(query.cursor)
+        stop = start + query.limit
+        items = list(_entries(db, board, release, scored[start:stop], past=caller.organises(slug)))
+    return Page(items, str(stop) if stop < len(scored) else None)
+
+
+def _entries(
+    db: Connection, board: Board, release: Release, entries: list[BoardEntry], *, past: bool
+) -> Iterator[HistoryEntry]:
+    """Yield what is shown of scored submissions of a team: with `past` the rank of then, else that of now alone."""
+    now = [] if past else ranking.rows_of(db, board, release.ranking)
+    for entry in entries:
+        rows = ranking.rows_of(db, replace(board, until=entry.finished_at), release.ranking) if past else now
+        rank = next((row.rank for row in rows if row.entry.id == entry.id), None)
+        score = release.score(entry.value)
+        yield HistoryEntry(at=cast("str", moment(entry.finished_at)), submission=entry.id, score=score, rank=rank)
