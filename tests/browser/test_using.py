@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visit
-from tests.fixtures.site import Site, conllu
+from tests.fixtures.site import ORGANISER, Site, conllu
 
 pytestmark = pytest.mark.browser
 
@@ -380,3 +380,15 @@ def test_a_form_without_an_answer_of_ours_says_so_and_keeps_its_place(visit: Vis
     page.locator("form[hx-post]").evaluate("form => { form.dataset.mostBytes = 79; }")
     page.get_by_role("button", name="Score").click()
     expect(page.locator(".toast")).to_contain_text("Not sent: the files have 80 bytes")
+
+
+def test_a_reason_stays_typed_while_the_list_of_submissions_is_replaced(visit: Visit) -> None:
+    page = visit("/admin/deps-scores/submissions", ORGANISER).page
+    page.locator("#sent summary").first.click()
+    field = page.get_by_label("Why, for the team").first
+    field.fill("sent twice")
+    page.route(POLL, lambda route: route.continue_(url=route.request.url.replace("version=", "version=old")))
+    page.locator("#sent").evaluate("list => list.classList.add('before')")
+    expect(page.locator("#sent.before")).to_have_count(0)
+    expect(field).to_have_value("sent twice")
+    expect(field).to_be_visible()
