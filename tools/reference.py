@@ -307,7 +307,6 @@ ORGANISED: Mapping[str, tuple[str, str]] = {
 """Command of treescore, and page, for each operation on what an organiser has."""
 READ_BY_PROGRAMS = (
     *("list_submission_items", "list_submission_trees", "get_submission_slices", "get_output"),  # /s/{submission}
-    "list_events",  # pages and webhooks tell them
 )
 """Operations without a command: a page shows what they say, and programs read them with the client."""
 GUIDE = ROOT / "docs" / "guide" / "shared_tasks.md"

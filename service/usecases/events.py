@@ -190,6 +190,9 @@ def create_webhook(context: Context, caller: Caller, request: WebhookRequest) ->
     except outbound.BadAddress as error:
         raise errors.invalid("bad-webhook-url", "/url", str(error)) from error
     slug = request.benchmark if caller.benchmark is None else caller.benchmark
+    if request.benchmark not in (None, slug):
+        detail = f"Your token is for the benchmark {slug!r} only. Leave the benchmark out, or name this one."
+        raise errors.invalid("bad-value", "/benchmark", detail)
     secret = _new_secret()
     kinds = tuple(dict.fromkeys(request.kinds))
     hook = Webhook(new_id("whk", now), caller.owner, slug, caller.team, request.url, secret, kinds, now)

@@ -102,7 +102,7 @@ COMMANDS: Mapping[str, Entry] = {
         "submit",
     ),
     "organise": Entry(
-        "Organise a benchmark: settings, teams, invites, revisions, figures, webhooks.", SEND, "organise"
+        "Organise a benchmark: settings, teams, submissions, revisions, figures, tokens.", SEND, "organise"
     ),
     "serve": Entry("Start everything (store, Redis, API, workers, views, sweeper) and keep it running until Ctrl-C."),
     "demo": Entry("Start the service, score the example benchmarks over HTTP, print scores and name the page."),

@@ -68,7 +68,7 @@ class Attachment(registry.Metric):
         "preset": Param(
             {"enum": [PTB, None]},
             None,
-            "ptb: exclude_tags is '' `` , . : unless it is given, as for dependencies of the English Penn Treebank.",
+            "ptb: exclude_tags is '' `` , . : unless tags are given, as for dependencies of the English Penn Treebank.",
         ),
         "words": Param(
             {"enum": [CHECKED, WARNED]},

@@ -91,6 +91,14 @@ def shown(context, caller):
     return list_webhooks(context, caller, PageQuery(limit=10)).items
 
 
+def test_the_token_of_a_team_watches_its_own_benchmark_and_no_other(context, task):
+    task.make()
+    lyon = task.team("lyon")
+    assert hook(context, lyon)["benchmark"] == hook(context, lyon, benchmark=SLUG)["benchmark"] == SLUG
+    with pytest.raises(Unprocessable, match="only"):
+        hook(context, lyon, benchmark="another")
+
+
 def test_an_event_is_sent_signed_and_thin(context, organiser, task, receiver):
     made = hook(context, organiser, kinds=["submission.scored"])
     assert made["secret"].startswith("whsec_")
