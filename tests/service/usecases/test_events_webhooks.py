@@ -95,8 +95,9 @@ def test_the_token_of_a_team_watches_its_own_benchmark_and_no_other(context, tas
     task.make()
     lyon = task.team("lyon")
     assert hook(context, lyon)["benchmark"] == hook(context, lyon, benchmark=SLUG)["benchmark"] == SLUG
-    with pytest.raises(Unprocessable, match="only"):
+    with pytest.raises(Unprocessable) as refused:
         hook(context, lyon, benchmark="another")
+    assert [each.pointer for each in refused.value.problems] == ["/benchmark"]
 
 
 def test_an_event_is_sent_signed_and_thin(context, organiser, task, receiver):
