@@ -4,6 +4,7 @@ Teams are made many at once from a table; there are new tokens and invites. Of w
 deliveries, sending again, new secrets.
 """
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -139,7 +140,7 @@ def _submissions_values(caller: Caller, benchmark: str, query: SubmissionsQuery)
     """Return what the template of the list shows."""
     context = calls.context()
     document = benchmark_document(caller, benchmark)
-    page = use_cases.list_submissions(context, caller, benchmark, query)
+    page = use_cases.list_submissions(context, caller, benchmark, replace(query, include="main"))
     board = standing.board_of(caller, benchmark)
     ranks = {} if board is None else {row["submission"]: row["rank"] for row in board["rows"]}
     main = ScoreNames(document)(document["main_score"])
