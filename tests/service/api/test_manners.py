@@ -198,7 +198,7 @@ def test_an_address_without_a_query_says_that_it_has_none(stage: Stage) -> None:
     assert answer.json["detail"] == "page: Unknown field. Known fields: none."
 
 
-PUBLIC = {"benchmarks", "leaderboards", "comparisons"}
+PUBLIC = {"benchmarks", "leaderboards", "comparisons", "events"}
 """Tags under which reading needs no token where the organisers have it so."""
 
 

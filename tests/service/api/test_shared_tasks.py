@@ -92,8 +92,8 @@ def test_what_ends_by_itself_is_refused_with_the_time_to_come_back(task: SharedT
     job = task.organiser.get(task.stage.waiting_job() + "/items?system=A&metric=parseval")
     items = task.organiser.get(task.waiting() + "/items")
     with task.stage.asleep():
-        task.organiser.post("/v1/benchmarks", json={**BENCHMARK, "id": "new", "parts": gold})
-        early = task.organiser.post("/v1/benchmarks/new/submissions", json={"outputs": {"en": ONE_WRONG}})
+        task.organiser.post("/v1/benchmarks", json={**BENCHMARK, "id": "newest", "parts": gold})
+        early = task.organiser.post("/v1/benchmarks/newest/submissions", json={"outputs": {"en": ONE_WRONG}})
         task.organiser.post(f"{task.address}/revisions", json={"parts": gold})
         second = task.organiser.post(f"{task.address}/revisions", json={"parts": gold})
     for refused in (job, items, early, second):

@@ -244,13 +244,17 @@ def test_a_submission_is_withdrawn_with_a_reason_and_put_back(organiser, submiss
     assert organiser.run("delete", organiser.slug, status=3).stderr
 
 
-def test_tokens_are_made_listed_and_revoked_and_a_team_gets_a_new_one(organiser, tokens):
+def test_tokens_are_made_listed_and_revoked_and_a_team_gets_a_new_one(organiser, tmp_path):
     name, secret = organiser.run("tokens", "add", "organise", "--benchmark", organiser.slug).stdout.split()
     assert name in organiser.run("tokens", "list", token=organiser.token).stdout
     assert organiser.run("teams", organiser.slug, token=secret).stdout
     assert organiser.run("tokens", "revoke", name).stdout == "Done.\n"
     organiser.run("teams", organiser.slug, token=secret, status=3)
-    assert organiser.json("rotate", organiser.slug, "metz")["token"] != tokens["metz"]
+    table = tmp_path / "teams.csv"
+    table.write_text("id,name\nulm,Ulm\n", encoding="utf-8")
+    [ulm] = csv.DictReader(io.StringIO(organiser.run("teams", organiser.slug, table).stdout))
+    assert organiser.json("rotate", organiser.slug, "ulm")["token"] != ulm["token"]
+    organiser.run("erase", organiser.slug, "ulm")
     assert organiser.run("erase", organiser.slug, "unknown", status=2).stderr
 
 
