@@ -30,7 +30,7 @@ refused is one page, which is looked at by its own addresses."""
 SHOWN = [
     shown
     for shown in (*PAGES, *PROBLEMS)
-    if not re.search(r"/live|/output|format=|\.svg|\.json|\.csv|\.atom", shown.path)  # files, which no page surrounds
+    if not re.search(r"/live|/output|/about/input|format=|\.svg|\.json|\.csv|\.atom", shown.path)  # files
     and (not re.fullmatch(r"/b/[^/]+/\w+", shown.path) or shown.path.split("/")[2] in WHOLE)
 ]
 
