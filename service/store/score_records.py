@@ -198,20 +198,24 @@ def selected(
     query = query.execution_options(**{BYTES: True})
     positions = np.array(parts, np.intp)
 
+    wide = bool(parts) and score is None
+
     def of_parts(row: tuple[Any, ...]) -> tuple[Any, ...]:
-        found = np.frombuffer(row[-1], _FORMAT).reshape(size, -1).T[positions]
-        return *row[:-1], found.tobytes()
+        return *row[:-1], np.frombuffer(row[-1], _FORMAT).reshape(size, -1)[:, positions].tobytes()
 
     rows: list[tuple[Any, ...]] = []
     for each in chosen:
         # the driver's own rows, one by one: those of SQLAlchemy take longer than all the rest, and all parts are wide
         read = iter(db.execute(query.where(each)).cursor.fetchone, None)
-        rows.extend(map(of_parts, read) if parts else read)
+        rows.extend(map(of_parts, read) if wide else read)
     ids, *bodies = zip(*rows, strict=True) if rows else [()] * (1 + len(names))
     arrays = {name: np.frombuffer(b"".join(each), _FORMAT) for name, each in zip(names, bodies, strict=True)}
     shown: dict[str, FloatArray] = {name: arrays[name].reshape(len(ids), size) for name in columns}
     if parts:
-        shown[PARTS] = arrays[PARTS].reshape(len(ids), len(parts), size).swapaxes(0, 1)
+        chosen_already = wide or not ids
+        count = len(parts) if chosen_already else arrays[PARTS].size // (len(ids) * size)
+        found = arrays[PARTS].reshape(len(ids), size, count)
+        shown[PARTS] = (found if chosen_already else found[:, :, positions]).transpose(2, 0, 1)
     return list(ids), shown
 
 

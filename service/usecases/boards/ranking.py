@@ -446,14 +446,24 @@ def _part(parts: Sequence[revisions.Part], tracks: Collection[str], asked: str |
     return MACRO if asked is None else asked
 
 
-def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRow]:
+def rows_of(
+    db: Connection, board: Board, see: See = rank_value, values: Mapping[str, float | None] | None = None
+) -> list[BoardRow]:
     """Return the rows of a board from best to worst, picked and ranked by scores as `see` shows them.
 
     Picks and ranks go by no more digits than the level `scores` shows, for all viewers: which of two submissions comes
     first would tell the rest of the digits. What was withdrawn after closing, when scores could be known, is picked as
     before, and its team has no row. The board of the private share picks by the scores over the public one.
+
+    Args:
+        db: the transaction.
+        board: whose rows.
+        see: shows a score.
+        values: the score that picks, of every submission with a record; None: it is read.
     """
-    entries = _entries(db, board, see)
+    if values is None:
+        values = _ranking_values(db, board, None if board.share is None else PUBLIC)
+    entries = _entries(db, board, see, values)
     entry, score = board.scored_by
     if not board.scoring.charges(entry):
         entries = incomplete_last(entries, board.parts, board.chosen_names)
@@ -468,10 +478,9 @@ def rows_of(db: Connection, board: Board, see: See = rank_value) -> list[BoardRo
     return ranked(rows, higher_is_better=higher)
 
 
-def _entries(db: Connection, board: Board, see: See) -> list[BoardEntry]:
+def _entries(db: Connection, board: Board, see: See, values: Mapping[str, float | None]) -> list[BoardEntry]:
     """Return what is on the board with the scores that rank, training runs of one system together, oldest first."""
     number = board.revision.number
-    values = _ranking_values(db, board, None if board.share is None else PUBLIC)
     seen = {each: see(value) for each, value in values.items()}
     entries = boards.standings(
         db, board.benchmark_id, number, seen, until=board.until, scored_only=not board.active,

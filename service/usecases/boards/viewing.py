@@ -27,7 +27,7 @@ from service.contract.leaderboards import BoardQuery, LeaderboardRow
 from service.policy import gate
 from service.policy.release import NO_TRACKS, Release
 from service.render import render_leaderboard, render_matrix
-from service.requests import MACRO, POOLED
+from service.requests import MACRO, POOLED, PRIVATE
 from service.store import benchmarks, database, revisions, score_records
 from service.store.benchmarks import Benchmark
 from service.store.submissions import BoardEntry
@@ -231,7 +231,9 @@ def board_document(
     Raises:
         Forbidden: the score, the part or the revision is not shown.
     """
-    release, rows = _shown(db, benchmark, board, release)
+    release = _shown(db, benchmark, board, release)
+    figures = _figures(db, board, release)
+    rows = _rows(db, board, release, figures)
     finding = compare.significance_of(db, benchmark, board, rows, release)
     shown = replace(finding, rows=finding.rows[start : start + MOST_ROWS])
     return leaderboards.Leaderboard(
@@ -239,7 +241,7 @@ def board_document(
         parts=board.chosen_names,
         significance=finding.document,
         scores=[address for address in board.scoring.addresses if address in release.listed],
-        rows=_board_rows(db, board, shown, release),
+        rows=_board_rows(db, board, shown, release, figures),
     )
 
 
@@ -269,13 +271,60 @@ def _sheet(
     )
 
 
-def _shown(db: Connection, benchmark: Benchmark, board: Board, release: Release) -> tuple[Release, Sequence[BoardRow]]:
-    """Return what is shown of a board's figures, and its rows."""
+def _shown(db: Connection, benchmark: Benchmark, board: Board, release: Release) -> Release:
+    """Return what is shown of a board's figures.
+
+    Raises:
+        Forbidden: figures are shown, but not the score, the part or the revision.
+    """
     release = released(db, benchmark, release, board.revision, board.tracks)
+    if release.shows(gate.Level.ROUNDED):
+        release.require(board.score, board.part)
+    return release
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """What ranks a board, of every submission with a record; nothing where the caller sees no figures.
+
+    Attributes:
+        ids: of the submissions.
+        addresses: of the scores that are shown.
+        scores: float64 (submissions, addresses), NaN where undefined.
+        ends: of the intervals of the score that ranks, float64 (submissions, 2); NaN where there is none.
+    """
+
+    ids: Sequence[str]
+    addresses: Sequence[str]
+    scores: FloatArray
+    ends: FloatArray
+
+
+def _figures(db: Connection, board: Board, release: Release) -> _Figures:
+    addresses = board.scoring.addresses if len(release.listed) > 1 else [board.score]
+    score = None if len(addresses) > 1 else board.score
+    chosen = score_records.of_benchmark(board.benchmark_id) if release.shows(gate.Level.ROUNDED) else []
+    part, share = board.ranking_part, board.share
+    if part not in (MACRO, POOLED):
+        ids, of_part = ranking.scores_of(db, board, chosen, [part], share, score)
+        return _Figures(ids, addresses, of_part[:, 0], np.full((len(ids), 2), np.nan))
+    low, high = f"{part}_low", f"{part}_high"
+    ids, found = score_records.selected(
+        db, chosen, board.revision.number, share, board.scoring.addresses, (part, low, high), score=score
+    )
+    at = addresses.index(board.score)
+    return _Figures(ids, addresses, found[part], np.stack([found[low][:, at], found[high][:, at]], axis=1))
+
+
+def _rows(db: Connection, board: Board, release: Release, figures: _Figures | None = None) -> Sequence[BoardRow]:
+    """Return the rows of a board, none where no figures are shown; of the private share the public one picks."""
     if not release.shows(gate.Level.ROUNDED):
-        return release, []
-    release.require(board.score, board.part)
-    return release, ranking.rows_of(db, board, release.ranking)
+        return []
+    if figures is None or board.share == PRIVATE:
+        return ranking.rows_of(db, board, release.ranking)
+    ranking_scores = figures.scores[:, figures.addresses.index(board.score)].tolist()
+    values = dict(zip(figures.ids, map(score_records.finite, ranking_scores), strict=True))
+    return ranking.rows_of(db, board, release.ranking, values)
 
 
 def _as_of(release: Release, rows: Sequence[BoardRow]) -> str | None:
@@ -284,11 +333,13 @@ def _as_of(release: Release, rows: Sequence[BoardRow]) -> str | None:
     return moment(release.until or (last and gate.whole_second(last)))
 
 
-def _board_rows(db: Connection, board: Board, finding: compare.Finding, release: Release) -> list[LeaderboardRow]:
-    rows = finding.rows
+def _board_rows(
+    db: Connection, board: Board, finding: compare.Finding, release: Release, figures: _Figures
+) -> list[LeaderboardRow]:
+    rows, addresses = finding.rows, figures.addresses
     entries = [row.entry for row in rows]
-    addresses = board.scoring.addresses if len(release.listed) > 1 else [board.score]
-    scores, intervals = _shown_scores(db, board, entries, addresses)
+    scores = _of_rows(entries, figures.ids, figures.scores, _exact_mean)
+    intervals = _of_rows(entries, figures.ids, figures.ends, lambda of_runs: np.full(of_runs.shape[1], np.nan))
     for at, entry in enumerate(entries):
         if entry.id in finding.intervals:
             ends = finding.intervals[entry.id]
@@ -342,28 +393,6 @@ def _row_columns(rows: Sequence[BoardRow], names: Mapping[str, str], parts: Mapp
     }
 
 
-def _shown_scores(
-    db: Connection, board: Board, entries: Sequence[BoardEntry], addresses: Sequence[str]
-) -> tuple[FloatArray, FloatArray]:
-    """Return the scores of rows, (rows, addresses), and intervals of the score that ranks, (rows, 2)."""
-    part, share = board.ranking_part, board.share
-    score = None if len(addresses) > 1 else board.score
-    chosen = score_records.of_submissions([run for entry in entries for run in _runs_of(entry)])
-    if part not in (MACRO, POOLED):
-        ids, of_part = ranking.scores_of(db, board, chosen, [part], share, score)
-        return _of_rows(entries, ids, of_part[:, 0], _exact_mean), np.full((len(entries), 2), np.nan)
-    low, high = f"{part}_low", f"{part}_high"
-    ids, found = score_records.selected(
-        db, chosen, board.revision.number, share, board.scoring.addresses, (part, low, high), score=score
-    )
-    at = addresses.index(board.score)
-    ends = np.stack([found[low][:, at], found[high][:, at]], axis=1)
-    return (
-        _of_rows(entries, ids, found[part], _exact_mean),
-        _of_rows(entries, ids, ends, lambda of_runs: np.full(of_runs.shape[1], np.nan)),
-    )
-
-
 def _reason(why: str | None, charged: str | None) -> str | None:
     """Return why a row was not tested, and what it would have with what it lacks charged."""
     return why if charged is None else f"{why}. {charged}"
@@ -399,7 +428,8 @@ def matrix_document(
     Raises:
         Forbidden: the score, the part or the revision is not shown.
     """
-    release, rows = _shown(db, benchmark, board, release)
+    release = _shown(db, benchmark, board, release)
+    rows = _rows(db, board, release)
     return leaderboards.Matrix(
         **_sheet(benchmark, board, release, rows, start),
         parts=_matrix_parts(benchmark, board, release),
