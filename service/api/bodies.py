@@ -4,7 +4,6 @@ The unpacked size is limited, not the size that was sent. JSON that two parsers 
 its position if known.
 """
 
-import gc
 import hashlib
 import json
 import math
@@ -25,6 +24,7 @@ from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 
 from service import errors
 from service.config import Config
+from service.process import uncollected
 from service.requests import Request as Asked
 from service.store.packing import PackedText
 from treescore.core.params import Json
@@ -73,7 +73,7 @@ def parse_json(body: bytes, config: Config) -> Json:
         raise errors.PayloadTooLarge(
             f"The body has more than {most} values. Send fewer, or texts as files (`curl -F gold=@gold.conllu`)."
         )
-    with _uncollected():
+    with uncollected():
         value = _read(body, text, config.max_body_members)
     if _SURROGATE_ESCAPE.search(body):  # which Python accepts by halves
         try:
@@ -99,18 +99,6 @@ def _begun_outside(body: bytes) -> Iterator[int]:
         yield begun
         at = found.end()
     yield _begun(body[at:])
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Leave out the collections of garbage that a million new values would cause: what is parsed holds no circle."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 @contextmanager

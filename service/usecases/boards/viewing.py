@@ -26,6 +26,7 @@ from service.contract import leaderboards
 from service.contract.leaderboards import BoardQuery, LeaderboardRow
 from service.policy import gate
 from service.policy.release import NO_TRACKS, Release
+from service.process import uncollected
 from service.render import render_leaderboard, render_matrix
 from service.requests import MACRO, POOLED, PRIVATE
 from service.store import benchmarks, database, revisions, score_records
@@ -203,7 +204,8 @@ def _built(
                 db, benchmark, score=query.score, pick=query.pick, revision=query.revision, part=query.part,
                 until=release.until, held=release.organiser, share=release.share,
             )  # fmt: skip
-            document = sheet.document(db, benchmark, board, release, item_number(query.cursor))
+            with uncollected():
+                document = sheet.document(db, benchmark, board, release, item_number(query.cursor))
             after = benchmarks.get(db, benchmark.id)
         if after is None or (after.version, after.board_version) == (benchmark.version, benchmark.board_version):
             break
