@@ -23,6 +23,7 @@ from tests.fixtures.pictures import check_picture
 from treescore import InputError, TreescoreWarning, compare, score
 from treescore.api import Options, Output, Settings, evaluate
 from treescore.core.comparing import PARAMS
+from treescore.core.params import Json
 from treescore.core.registry import METRICS, OK
 from treescore.errors import FilePath
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
@@ -368,6 +369,9 @@ def test_lengths_and_sentences_choose_sentences(scored: Result) -> None:
         ({"deprel": []}, "bad-parameter"),
         ({"label": "NP"}, "unknown-parameter"),
         ({"depRel": "obl"}, "unknown-parameter"),
+        ({"limit": -1}, "bad-parameter"),
+        ({"limit": "3"}, "bad-parameter"),
+        ({"limit": True}, "bad-parameter"),
         ({"sentence": 0}, "unknown-sentence"),
         ({"sentence": "nowhere"}, "unknown-sentence"),
         ({"sentence": 2.5}, "unknown-sentence"),
@@ -397,6 +401,47 @@ def test_lengths_of_links_must_be_known() -> None:
         result.errors("A", length=2)
     known = score("0-0 1-1\n", {"A": "0-0\n"}, "alignment", format="pharaoh", items={"lengths": [[2, 2]]})
     assert len(known.errors("A", length=2)) == 1
+
+
+def test_numbers_choose_sentences_and_how_many_errors_are_shown(scored: Result) -> None:
+    every = scored.errors("rules")
+    assert list(scored.errors("rules", limit=3)) == list(every[:3])
+    assert scored.errors("rules", limit=3).title == every.title
+    assert f"... and {len(every) - 3} more.\n" in scored.errors("rules", limit=3).to_text()
+    assert all(list(scored.errors("rules", limit=limit)) == list(every) for limit in (0, None, len(every)))
+    assert list(scored.errors("rules", sentence=np.int64(1))) == list(scored.errors("rules", sentence=1))
+    assert list(scored.errors("rules", length=np.int64(5))) == list(scored.errors("rules", length=5))
+    assert len(scored.diff("graph", "rules", limit=np.int64(2))) == 2
+
+
+def test_slices_show_f1_with_precision_and_recall(scored: Result) -> None:
+    view = scored.slices("rules", "deprel")
+    assert view.shown is not None
+    assert view.shown[-3:] == ("scores.las_f1", "scores.las_precision", "scores.las_recall")
+    for row in view:
+        parts = row["scores.las_precision"], row["scores.las_recall"]
+        f1 = None if None in parts else 2 * parts[0] * parts[1] / (sum(parts) or 1)
+        assert row["scores.las_f1"] == (None if f1 is None else pytest.approx(f1))
+
+
+def test_errors_of_brackets_show_their_words() -> None:
+    gold = "(S (NP (DT the) (NN cat)) (, ,) (VP (VBD sat) (PP (IN on) (NP (DT a) (NN mat)))) (. .))\n"
+    output = "(S (NP (DT the) (NN cat)) (, ,) (VP (VBD sat)) (PP (IN on) (NP (DT a) (NN mat))) (. .))\n"
+
+    def shown(gold: str, output: str, form: str = "bracketed", **params: Json) -> list[str | None]:
+        asked = {"name": "parseval", "params": params}
+        return [row["text"] for row in score(gold, {"A": output}, asked, format=form).errors("A")]
+
+    assert shown(gold, output, preset="unsupervised") == ["sat on a mat"]
+    for first in (0, 1):
+        assert shown(gold, output, first_word=first) == ["sat on a mat", "sat"]
+    assert shown(gold, output, preset="kikas-treumuth")[0] is None  # empty constituents count as words
+    long = " ".join(f"(X w{number})" for number in range(30))
+    begin = " ".join(f"w{number}" for number in range(20))
+    assert shown(f"(S (Y y) (NP {long}))\n", f"(S (Y y) (VP {long}))\n") == [f"{begin} ..."] * 2
+    gaps = "(ROOT (S (VP (NN 0=Buch) (VV 2=gelesen)) (VA 1=hat) (NP (PP 3=er) ($. 4=.)) ($. 5=.)))\n"
+    flat = "(ROOT (S (NN 0=Buch) (VV 2=gelesen) (VA 1=hat) (PP 3=er) ($. 4=.) ($. 5=.)))\n"
+    assert shown(gaps, flat, "discbracket", preset="discodop") == ["Buch ... gelesen", "er"]
 
 
 def test_bounds_of_lengths() -> None:

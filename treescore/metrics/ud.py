@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from treescore.core import columns, registry
 from treescore.core.arrays import BoolArray, IntArray, largest_first, offsets_of, owners_of, placed, sums_by, tallied
 from treescore.core.params import Json, Param
-from treescore.core.scores import Score, ScoreTable, matched_scores, ratio_score
+from treescore.core.scores import Score, ScoreTable, harmonic, matched_scores, ratio_score
 from treescore.core.structure import resolved_heads
 from treescore.core.text import Limits
 from treescore.core.trees import NO_HEAD, DependencyTreebank
@@ -164,6 +164,8 @@ def ud_slices(
         [rows for _, rows in tables.values()], axis=1
     )
     of_gold, of_system = gold_wrong + gold_correct, system_wrong + system_correct
+    with np.errstate(invalid="ignore"):
+        f1 = harmonic([system_correct / of_system, gold_correct / of_gold])
     return columns.stacked_rows(
         {name: values for name, (values, _) in tables.items()},
         {
@@ -173,6 +175,7 @@ def ud_slices(
             "system_correct": columns.Numbers(system_correct),
         },
         {
+            "las_f1": columns.real_numbers(f1),
             "las_recall": columns.Quotients([gold_correct], [of_gold]),
             "las_precision": columns.Quotients([system_correct], [of_system]),
         },

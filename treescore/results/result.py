@@ -311,7 +311,7 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         Args:
             system: its name.
             metric: key of the metric; the first one unless given.
-            filters: `deprel`, `upos`, `label`, `length`, `sentence`, as `Filters` describes them.
+            filters: `deprel`, `upos`, `label`, `length`, `sentence`, `limit`, as `Filters` describes them.
 
         Raises:
             InputError: an unknown system, metric or filter, or a filter's value has another form.
