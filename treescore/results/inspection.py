@@ -165,12 +165,12 @@ class Scored:
         plain = {score.name for score in self.entry.metric.table.scores if not score.is_share}
         scores = [name for name in columns if name.startswith(SCORES)]
         shares = frozenset(name for name in scores if name.removeprefix(SCORES) not in plain)
-        headline = _with_parts(name for name in self.entry.metric.headline if SCORES + name in columns)
+        headline = _with_parts(name for name in self.entry.metric.own_headline if SCORES + name in columns)
         headline = [SCORES + name for name in headline if SCORES + name in columns]
         counts = [name for name in columns if name in ("sentences", "counts.gold", "counts.system", "counts.words")]
         shown = ("value", *(counts or [name for name in columns if name.startswith("counts.")][:1]))
         title = f"{one_line(self.name)} by {by} under {self.entry.key}"
-        heads = {SCORES + name: head for name, head in self.entry.metric.headline.items()}
+        heads = {SCORES + name: head for name, head in self.entry.metric.own_headline.items()}
         return views.View(
             title, columns, tuple(flat), self.warnings, (), shares, (*shown, *(headline or scores[:FEW_SCORES])), heads
         )

@@ -234,8 +234,6 @@ class Parseval(registry.Metric):
         """Resolve the preset or the parameter file, then the choices of the request. Raises InputError."""
         self.choices: Choices = choices_of(values)
         super().__init__(**{**values, **self.choices.document()})
-        if self.choices.bare_spans:  # in tables the mean over the text stands beside that over sentences
-            vars(self)["headline"] = {**_BARE_HEADLINE, **self.headline}
 
     @property
     def table(self) -> ScoreTable:
@@ -243,6 +241,11 @@ class Parseval(registry.Metric):
         if self.choices.gaps:
             return gap_score_table(zero=self.choices.zero, only_gaps=self.choices.only_gaps)
         return table_of(self.choices)
+
+    @property
+    def own_headline(self) -> Mapping[str, str]:
+        """Of bare spans the mean over the text stands beside that over sentences."""
+        return {**_BARE_HEADLINE, **self.headline} if self.choices.bare_spans else self.headline
 
     @property
     def own_styles(self) -> Sequence[str]:
