@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
+import shutil
+import struct
 import subprocess
 import sys
 import warnings
@@ -584,17 +587,28 @@ def test_each_system_is_tested_against_a_baseline(scored: Result) -> None:
         compare(scored, baseline="none")
 
 
-def test_a_picture_is_shown_and_saved(scored: Result, tmp_path: Path) -> None:
+def test_a_picture_is_shown_and_saved(scored: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     picture = compare(scored, resamples=50).plot(tmp_path / "a.svg")
     assert (tmp_path / "a.svg").read_text() == picture._repr_svg_()
     picture.save(tmp_path / "b.SVG")
     assert (tmp_path / "b.SVG").read_text() == picture.svg
-    for name in ("a.png", "a.pdf", "a"):
-        with pytest.raises(InputError, match=r"Pictures are SVG only.*ends in \.svg"):
+    monkeypatch.setattr("shutil.which", {}.get)
+    for name, why in (("a.png", "Install the package chromium"), ("a.pdf", "or save as .svg"), ("a", "ends in .svg")):
+        with pytest.raises(InputError, match=why):
             picture.save(tmp_path / name)
-        with pytest.raises(InputError, match="Pictures are SVG only"):
+        with pytest.raises(InputError, match=why):
             compare(scored, resamples=50).plot(tmp_path / name)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "b.SVG"]
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+def test_a_browser_writes_png_and_pdf_of_the_size_of_the_picture(scored: Result, tmp_path: Path) -> None:
+    picture = compare(scored, resamples=50).plot(tmp_path / "a.png")
+    picture.save(tmp_path / "a.PDF")
+    width, height = (float(picture.svg.partition(f' {side}="')[2].partition('"')[0]) for side in ("width", "height"))
+    header = (tmp_path / "a.png").read_bytes()[16:24]
+    assert struct.unpack(">II", header) == (2 * math.ceil(width), 2 * math.ceil(height))
+    assert (tmp_path / "a.PDF").read_bytes().startswith(b"%PDF")
 
 
 def test_every_kind_of_picture_is_drawn_and_others_are_refused(scored: Result) -> None:
