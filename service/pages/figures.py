@@ -207,7 +207,7 @@ class ScoreNames:
         """Return the scores that a metric's own tables show, and what they call them."""
         if entry is None:
             return {}
-        return {**entry.metric.headline, **entry.metric.headline_below_best}
+        return {**entry.metric.own_headline, **entry.metric.headline_below_best}
 
     def _score(self, address: str) -> tuple[spec.Entry, scores.Score] | tuple[None, None]:
         try:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
+import shutil
+import struct
 import subprocess
 import sys
 import warnings
@@ -23,6 +26,7 @@ from tests.fixtures.pictures import check_picture
 from treescore import InputError, TreescoreWarning, compare, score
 from treescore.api import Options, Output, Settings, evaluate
 from treescore.core.comparing import PARAMS
+from treescore.core.params import Json
 from treescore.core.registry import METRICS, OK
 from treescore.errors import FilePath
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
@@ -368,6 +372,9 @@ def test_lengths_and_sentences_choose_sentences(scored: Result) -> None:
         ({"deprel": []}, "bad-parameter"),
         ({"label": "NP"}, "unknown-parameter"),
         ({"depRel": "obl"}, "unknown-parameter"),
+        ({"limit": -1}, "bad-parameter"),
+        ({"limit": "3"}, "bad-parameter"),
+        ({"limit": True}, "bad-parameter"),
         ({"sentence": 0}, "unknown-sentence"),
         ({"sentence": "nowhere"}, "unknown-sentence"),
         ({"sentence": 2.5}, "unknown-sentence"),
@@ -397,6 +404,47 @@ def test_lengths_of_links_must_be_known() -> None:
         result.errors("A", length=2)
     known = score("0-0 1-1\n", {"A": "0-0\n"}, "alignment", format="pharaoh", items={"lengths": [[2, 2]]})
     assert len(known.errors("A", length=2)) == 1
+
+
+def test_numbers_choose_sentences_and_how_many_errors_are_shown(scored: Result) -> None:
+    every = scored.errors("rules")
+    assert list(scored.errors("rules", limit=3)) == list(every[:3])
+    assert scored.errors("rules", limit=3).title == every.title
+    assert f"... and {len(every) - 3} more.\n" in scored.errors("rules", limit=3).to_text()
+    assert all(list(scored.errors("rules", limit=limit)) == list(every) for limit in (0, None, len(every)))
+    assert list(scored.errors("rules", sentence=np.int64(1))) == list(scored.errors("rules", sentence=1))
+    assert list(scored.errors("rules", length=np.int64(5))) == list(scored.errors("rules", length=5))
+    assert len(scored.diff("graph", "rules", limit=np.int64(2))) == 2
+
+
+def test_slices_show_f1_with_precision_and_recall(scored: Result) -> None:
+    view = scored.slices("rules", "deprel")
+    assert view.shown is not None
+    assert view.shown[-3:] == ("scores.las_f1", "scores.las_precision", "scores.las_recall")
+    for row in view:
+        parts = row["scores.las_precision"], row["scores.las_recall"]
+        f1 = None if None in parts else 2 * parts[0] * parts[1] / (sum(parts) or 1)
+        assert row["scores.las_f1"] == (None if f1 is None else pytest.approx(f1))
+
+
+def test_errors_of_brackets_show_their_words() -> None:
+    gold = "(S (NP (DT the) (NN cat)) (, ,) (VP (VBD sat) (PP (IN on) (NP (DT a) (NN mat)))) (. .))\n"
+    output = "(S (NP (DT the) (NN cat)) (, ,) (VP (VBD sat)) (PP (IN on) (NP (DT a) (NN mat))) (. .))\n"
+
+    def shown(gold: str, output: str, form: str = "bracketed", **params: Json) -> list[str | None]:
+        asked = {"name": "parseval", "params": params}
+        return [row["text"] for row in score(gold, {"A": output}, asked, format=form).errors("A")]
+
+    assert shown(gold, output, preset="unsupervised") == ["sat on a mat"]
+    for first in (0, 1):
+        assert shown(gold, output, first_word=first) == ["sat on a mat", "sat"]
+    assert shown(gold, output, preset="kikas-treumuth")[0] is None  # empty constituents count as words
+    long = " ".join(f"(X w{number})" for number in range(30))
+    begin = " ".join(f"w{number}" for number in range(20))
+    assert shown(f"(S (Y y) (NP {long}))\n", f"(S (Y y) (VP {long}))\n") == [f"{begin} ..."] * 2
+    gaps = "(ROOT (S (VP (NN 0=Buch) (VV 2=gelesen)) (VA 1=hat) (NP (PP 3=er) ($. 4=.)) ($. 5=.)))\n"
+    flat = "(ROOT (S (NN 0=Buch) (VV 2=gelesen) (VA 1=hat) (PP 3=er) ($. 4=.) ($. 5=.)))\n"
+    assert shown(gaps, flat, "discbracket", preset="discodop") == ["Buch ... gelesen", "er"]
 
 
 def test_bounds_of_lengths() -> None:
@@ -539,17 +587,28 @@ def test_each_system_is_tested_against_a_baseline(scored: Result) -> None:
         compare(scored, baseline="none")
 
 
-def test_a_picture_is_shown_and_saved(scored: Result, tmp_path: Path) -> None:
+def test_a_picture_is_shown_and_saved(scored: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     picture = compare(scored, resamples=50).plot(tmp_path / "a.svg")
     assert (tmp_path / "a.svg").read_text() == picture._repr_svg_()
     picture.save(tmp_path / "b.SVG")
     assert (tmp_path / "b.SVG").read_text() == picture.svg
-    for name in ("a.png", "a.pdf", "a"):
-        with pytest.raises(InputError, match=r"Pictures are SVG only.*ends in \.svg"):
+    monkeypatch.setattr("shutil.which", {}.get)
+    for name, why in (("a.png", "Install the package chromium"), ("a.pdf", "or save as .svg"), ("a", "ends in .svg")):
+        with pytest.raises(InputError, match=why):
             picture.save(tmp_path / name)
-        with pytest.raises(InputError, match="Pictures are SVG only"):
+        with pytest.raises(InputError, match=why):
             compare(scored, resamples=50).plot(tmp_path / name)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "b.SVG"]
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+def test_a_browser_writes_png_and_pdf_of_the_size_of_the_picture(scored: Result, tmp_path: Path) -> None:
+    picture = compare(scored, resamples=50).plot(tmp_path / "a.png")
+    picture.save(tmp_path / "a.PDF")
+    width, height = (float(picture.svg.partition(f' {side}="')[2].partition('"')[0]) for side in ("width", "height"))
+    header = (tmp_path / "a.png").read_bytes()[16:24]
+    assert struct.unpack(">II", header) == (2 * math.ceil(width), 2 * math.ceil(height))
+    assert (tmp_path / "a.PDF").read_bytes().startswith(b"%PDF")
 
 
 def test_every_kind_of_picture_is_drawn_and_others_are_refused(scored: Result) -> None:

@@ -214,7 +214,7 @@ def _write_views(scored: Scored, named: Iterable[Named], form: str, unit: str, o
         output: the file that is written; None for standard output, where a terminal's lines do not break.
         limit: rows of each view that are shown; 0 for all.
     """
-    shown = [(members, _cut_view(view, limit)) for members, view in named]
+    shown = [(members, view.first(limit, " --limit 0 shows all.")) for members, view in named]
     if form in (options.JSON, options.CSV):
         scored.warn()
     write(_rendered_views(shown, form, unit, output).encode(), output)
@@ -236,13 +236,6 @@ def _rendered_views(shown: Sequence[Named], form: str, unit: str, output: Path |
         tables = [table for _, view in shown for table in view.tables(unit)]  # type: ignore[arg-type]  # click has checked it
         return "\n".join(text_table(fitted(table, width), width) for table in tables)
     return "\n".join(view.render(form, unit) for _, view in shown)  # type: ignore[arg-type]  # as above
-
-
-def _cut_view(view: View, limit: int) -> View:
-    more = len(view) - limit
-    if limit == 0 or more <= 0:
-        return view
-    return replace(view, rows=view.rows[:limit], notes=(f"... and {more} more. --limit 0 shows all.", *view.notes))
 
 
 LEAST = 12

@@ -572,6 +572,11 @@ class Metric(Component):
             yield {**{name: value for name, value in row.items() if name != "kind"}, "error": row["kind"]}
 
     @property
+    def own_headline(self) -> Mapping[str, str]:
+        """The scores that a table shows under the parameters; those of the metric unless it says otherwise."""
+        return self.headline
+
+    @property
     def own_styles(self) -> Sequence[str]:
         """The styles of reports that fit the parameters; all that the metric has unless it says otherwise."""
         return self.styles

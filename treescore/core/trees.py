@@ -174,6 +174,7 @@ class Sentences:
         unreadable: sentence -> why it could not be read (only where `lenient`).
         warnings: what is unusual in the text though readable.
         advice: what the reader took for granted, for messages about the number of sentences.
+        lacking: columns of CoNLL-U (`UPOS`) that the text has no place for; words have `_` there.
     """
 
     sent_ids: Sequence[str | None] = ()
@@ -182,6 +183,7 @@ class Sentences:
     unreadable: Mapping[int, Problem] = field(default_factory=dict)
     warnings: Sequence[Problem] = ()
     advice: str = ""
+    lacking: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from treescore.core.wording import counted
 from treescore.errors import Problem, ProblemList, ScoringError
 from treescore.formats.conllu import COMMENT, LEAST, NUMBER, UNIVERSAL, write_rows
 from treescore.formats.shared.findings import OF_BYTES, Findings, Lines, RowFormat, Rows, RowsFormat, lines_of
-from treescore.formats.shared.lines import COLUMNS, Fields, columns_of, outline_of, short
+from treescore.formats.shared.lines import COLUMNS, NAMES, Fields, columns_of, outline_of, short
 
 ID, FORM, LEMMA, CPOSTAG, POSTAG, FEATS, HEAD, DEPREL, PHEAD, PDEPREL = range(COLUMNS)
 
@@ -232,7 +232,8 @@ class WideColumns(ConllX):
         except ScoringError as error:
             raise type(error)([self._placed(problem) for problem in error.problems], error.total) from error
         warnings = [self._placed(problem) for problem in treebank.sentences.warnings]
-        return replace(treebank, sentences=replace(treebank.sentences, warnings=warnings))
+        lacking = [name for name, place in zip(NAMES[1:], self.places[1:], strict=True) if place is None]
+        return replace(treebank, sentences=replace(treebank.sentences, warnings=warnings, lacking=lacking))
 
     def write(self, treebank: DependencyTreebank) -> str:
         """Write the words of `treebank`; columns that CoNLL-X has not are blank."""

@@ -4,7 +4,7 @@ Codes of words (`1:VID;2`) are read as sets of words.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import ClassVar, NamedTuple
 
@@ -16,9 +16,9 @@ from treescore.core.registry import Text, register
 from treescore.core.text import CERTAIN, POSSIBLE, Head, Limits, Signs, found_in_lines, share_of_lines
 from treescore.core.trees import NO_CATEGORY, DependencyTreebank, ExpressionTreebank, Vocabulary
 from treescore.errors import InputError, LimitError, Problem
-from treescore.formats.conllu import EMPTY, ID_FORM, LEAST, RANGE, WORD, Ids, ids_of, treebank_of, write_rows
+from treescore.formats.conllu import EMPTY, ID_FORM, LEAST, RANGE, WORD, ConllU, Ids, ids_of, treebank_of, write_rows
 from treescore.formats.shared.findings import Findings, RowFormat, RowsFormat, check_layout, lines_of
-from treescore.formats.shared.lines import COLUMNS, Fields, Outline, numbered_fields, outline_of, short
+from treescore.formats.shared.lines import COLUMNS, NAMES, Fields, Outline, numbered_fields, outline_of, short
 
 _COLUMN_NAMES = re.compile(r"#\s*global\.columns\s*=")
 _CODES = re.compile(r"[*_]|[0-9]+(:[^\s;]+)?(;[0-9]+(:[^\s;]+)?)*")
@@ -233,7 +233,6 @@ def _check_categories(
     warnings.add_at(np.flatnonzero(differs), COLUMN, "cupt-two-categories", other, at=rows)
 
 
-NAMES = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()  # noqa: SIM905 - as the header has them
 NEEDED = ("ID", "FORM", NAME)
 KEY = "global.columns"
 HEADER = f"# {KEY} = {' '.join([*NAMES, NAME])}"
@@ -345,14 +344,11 @@ def read_cupt(
         ids = ids_of(fields, vocabulary, findings, warnings, wrong_heads=warnings if any_heads else None)
         return ids, expressions_of(ids, fields[COLUMN - 1], vocabulary, findings, warnings, ranges=ranges)
 
-    def layout(outline: Outline) -> Findings:
-        return check_layout(outline, len(columns), "cupt-column-count", f"the first line names {len(columns)}")
-
-    reader = RowFormat(fields_of, layout, check)
+    reader = RowFormat(fields_of, _layout_of(columns), check)
     outline = replace(outline_of(stripped, limits), places=places)
     rows = reader.read(outline, limits.max_problems, lenient=lenient, faults=lines.faults)
     ids, expressions = rows.checked
-    trees = _without_header(treebank_of(rows, ids, vocabulary, limits.max_problems))
+    trees = _without_header(treebank_of(rows, ids, vocabulary, limits.max_problems), columns)
     of_trees = {each.name: getattr(trees, each.name) for each in fields(DependencyTreebank) if each.init}
     return ExpressionTreebank(**of_trees, **expressions._asdict())
 
@@ -378,9 +374,16 @@ def _ordered_fields(outline: Outline, columns: Sequence[str], vocabulary: Vocabu
     return Fields(codes, np.append(found.numbers, blank))
 
 
-def _without_header(trees: DependencyTreebank) -> DependencyTreebank:
+def _layout_of(columns: Sequence[str]) -> Callable[[Outline], Findings]:
+    """Return the check that each line has as many fields as the first line names columns."""
+    detail = f"the first line names {len(columns)}"
+    return lambda outline: check_layout(outline, len(columns), "cupt-column-count", detail)
+
+
+def _without_header(trees: DependencyTreebank, columns: Sequence[str]) -> DependencyTreebank:
     attributes = {name: values for name, values in trees.sentences.attributes.items() if name != KEY}
-    return replace(trees, sentences=replace(trees.sentences, attributes=attributes))
+    lacking = [name for name in NAMES if name not in columns]
+    return replace(trees, sentences=replace(trees.sentences, attributes=attributes, lacking=lacking))
 
 
 def check_header(text: str) -> None:
@@ -464,19 +467,17 @@ def _codes_of(treebank: ExpressionTreebank) -> list[str]:
 
 
 @register
-class ConllUPlus(RowsFormat):
+class ConllUPlus(ConllU):
     """CoNLL-U whose first line names the columns, in any order, those of a treebank's own among them.
 
-    ID, FORM, HEAD and DEPREL must be there; other columns of CoNLL-U that are not named are read as `_`. Columns with
-    other names are not read. Otherwise as `conllu`.
+    ID, FORM, HEAD and DEPREL must be there; other columns of CoNLL-U that are not named are read as `_`, and scores of
+    them are undefined. Columns with other names are not read. Otherwise as `conllu`.
     """
 
     name: ClassVar[str] = "conllu-plus"
     doc: ClassVar[str] = "CoNLL-U Plus: the first line names the columns (# global.columns = ID FORM ...)."
     source: ClassVar[str] = "https://universaldependencies.org/ext-format.html"
-    yields: ClassVar[type[DependencyTreebank]] = DependencyTreebank
     suffixes = (".conllup",)
-    usual_metric = "ud"
     needed: ClassVar[Sequence[str]] = ("ID", "FORM", "HEAD", "DEPREL")
     example = (
         f"# {KEY} = ID UPOS FORM HEAD DEPREL X:NER\n"
@@ -510,13 +511,10 @@ class ConllUPlus(RowsFormat):
             _check_headers(columns, findings, warnings)
             return ids_of(fields, vocabulary, findings, warnings, heads_outside=self.keeps_heads_outside)
 
-        def layout(outline: Outline) -> Findings:
-            return check_layout(outline, len(columns), "cupt-column-count", f"the first line names {len(columns)}")
-
-        reader = RowFormat(lambda outline: _ordered_fields(outline, columns, vocabulary), layout, check)
+        reader = RowFormat(lambda outline: _ordered_fields(outline, columns, vocabulary), _layout_of(columns), check)
         outline = replace(outline_of(lines.text, limits), places=_places_of(columns))
         rows = reader.read(outline, limits.max_problems, lenient=self.lenient, faults=lines.faults)
-        return _without_header(treebank_of(rows, rows.checked, vocabulary, limits.max_problems))
+        return _without_header(treebank_of(rows, rows.checked, vocabulary, limits.max_problems), columns)
 
     def write(self, treebank: DependencyTreebank) -> str:
         """Write the text that reads back as `treebank`, with the columns of CoNLL-U."""

@@ -62,7 +62,7 @@ class Attachment(registry.Metric):
         ),
         "exclude_tags": Param(
             STRINGS,
-            [],
+            None,
             "Do not score words whose tag in gold is one of these: XPOS (POSTAG), or UPOS (CPOSTAG) where that is _.",
         ),
         "preset": Param(
@@ -114,7 +114,7 @@ class Attachment(registry.Metric):
 
     def __init__(self, **values: Json) -> None:
         """Resolve the preset, and check the names of groupings and metrics. Raises InputError."""
-        if values["preset"] == PTB and not values["exclude_tags"]:
+        if values["preset"] == PTB and values["exclude_tags"] is None:
             values = {**values, "exclude_tags": [*_PTB_TAGS]}
         super().__init__(**values)
         self._slices = attachment_slices.slice_choice(values)
@@ -123,6 +123,12 @@ class Attachment(registry.Metric):
     def own_styles(self) -> Sequence[str]:
         """The table of confusions is there where it is asked for."""
         return self.styles if self.values["confusion"] else ("eval07",)
+
+    def check_gold(self, gold: DependencyTreebank, items: registry.ItemInfo, limits: text.Limits) -> None:
+        """Check that gold has tags where they choose the words that score. Raises InputError."""
+        del items, limits
+        if self.values["exclude_tags"] and "XPOS" in gold.sentences.lacking:
+            words.check_columns(gold, "UPOS", "exclude_tags of attachment")
 
     def evaluate(
         self, gold: DependencyTreebank, system: DependencyTreebank, items: registry.ItemInfo, limits: text.Limits
@@ -184,7 +190,7 @@ class Attachment(registry.Metric):
         excluded = frozenset(self.values["exclude_relations"])
         if excluded:
             scoring &= gold.vocabulary.table(gold.deprels, excluded.__contains__)[gold.deprels] == 0
-        tags = frozenset(self.values["exclude_tags"])
+        tags = frozenset(self.values["exclude_tags"] or ())
         if tags:
             number = gold.vocabulary.number("_")
             own = np.where(gold.xpos == number, gold.upos, gold.xpos)

@@ -22,7 +22,7 @@ from treescore.core.text import Limits
 from treescore.core.trees import NO_TAG, ConstituentTreebank
 from treescore.core.word_check import WordCheck, check_words
 from treescore.errors import InputError, Problem
-from treescore.metrics.shared.constituents import root_warnings
+from treescore.metrics.shared.constituents import ELLIPSIS, SHOWN_WORDS, root_warnings
 from treescore.metrics.shared.examples import TREES
 from treescore.metrics.shared.words import members
 from treescore.transforms.edits import base_label, numbered, rewritten
@@ -323,9 +323,7 @@ def _category_of(categories: Mapping[str, Json]) -> dict[str, str]:
 
 EXAMPLES = 3
 SHOWN_CHILDREN = 20
-SHOWN_WORDS = 20
 """Limits on what one entry shows; an ellipsis stands for the rest."""
-ELLIPSIS = "..."
 
 
 @dataclass(frozen=True)

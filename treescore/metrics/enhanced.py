@@ -537,7 +537,8 @@ class Enhanced(registry.Metric):
         return _TABLE if self.values["counting"] == "multiset" else _UNBOUNDED_TABLE
 
     def check_gold(self, gold: DependencyTreebank, items: registry.ItemInfo, limits: Limits) -> None:  # noqa: ARG002 - other metrics need it
-        """Check that the DEPS of gold can be read. Raises InputError."""
+        """Check that gold has DEPS that can be read. Raises InputError."""
+        words.check_columns(gold, "DEPS", self.name)
         self._edges(gold, limits)
 
     def evaluate(
@@ -546,10 +547,11 @@ class Enhanced(registry.Metric):
         """Align the words and compare their edges.
 
         Raises:
-            InputError: the texts differ, or DEPS cannot be read and the format was not asked to go on.
+            InputError: the texts differ, or DEPS is missing, or cannot be read and the format was not asked to go on.
             LimitError: too many paths through empty nodes.
         """
         del items
+        words.check_columns(system, "DEPS", self.name)
         unreadable = words.unreadable_of(system)
         system = words.with_words_of_gold(gold, system)
         lenient = system.sentences.lenient and len(gold) == len(system)

@@ -5,7 +5,7 @@ words.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from treescore.core import columns, registry
 from treescore.core.arrays import BoolArray, IntArray, largest_first, offsets_of, owners_of, placed, sums_by, tallied
 from treescore.core.params import Json, Param
-from treescore.core.scores import Score, ScoreTable, matched_scores, ratio_score
+from treescore.core.scores import Score, ScoreTable, harmonic, matched_scores, ratio_score
 from treescore.core.structure import resolved_heads
 from treescore.core.text import Limits
 from treescore.core.trees import NO_HEAD, DependencyTreebank
@@ -32,6 +32,13 @@ ALIGNED = ("upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", 
 ROWS = SPANS + ALIGNED
 _OF_CONTENT = ("clas", "mlas", "blex")
 """Rows of the words that their side says are content words."""
+_COLUMNS: Mapping[str, Sequence[str]] = {
+    "LEMMA": ("lemmas", "blex"),
+    "UPOS": ("upos", "alltags", "mlas"),
+    "XPOS": ("xpos", "alltags"),
+    "FEATS": ("ufeats", "alltags", "mlas"),
+}
+"""Column -> the rows that compare it."""
 TITLES = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS", "CLAS", "MLAS",
            "BLEX")  # fmt: skip
 _MEANINGS = {
@@ -164,6 +171,8 @@ def ud_slices(
         [rows for _, rows in tables.values()], axis=1
     )
     of_gold, of_system = gold_wrong + gold_correct, system_wrong + system_correct
+    with np.errstate(invalid="ignore"):
+        f1 = harmonic([system_correct / of_system, gold_correct / of_gold])
     return columns.stacked_rows(
         {name: values for name, (values, _) in tables.items()},
         {
@@ -173,6 +182,7 @@ def ud_slices(
             "system_correct": columns.Numbers(system_correct),
         },
         {
+            "las_f1": columns.real_numbers(f1),
             "las_recall": columns.Quotients([gold_correct], [of_gold]),
             "las_precision": columns.Quotients([system_correct], [of_system]),
         },
@@ -324,12 +334,13 @@ class Ud(registry.Metric):
         system_right = np.zeros(len(system.forms), bool)
         system_right[alignment.system_words] = right["las"]
         status, problems = broken.states(alignment.owners, len(gold))
+        undefined, columns_missing = _without_columns(gold, system)
         return registry.Outcome(
-            rows=_count_rows(alignment, sides, right),
+            rows=_count_rows(alignment, sides, right) * ~undefined,
             status=status,
             unanswered=np.zeros(len(gold), np.bool_),
             problems=problems,
-            warnings=broken.problems,
+            warnings=[*broken.problems, *columns_missing],
             tokens={f"{row}_f1": registry.TokenBits(flags, gold.word_offsets) for row, flags in bits.items()},
             details=lambda start, stop: columns.Records({"words": _wrong_words(alignment, bits["las"], start, stop)}),
             slices=lambda: ud_slices(WordAttributes(gold), WordAttributes(system, shape), bits["las"], system_right),
@@ -430,6 +441,18 @@ def _right(alignment: Alignment, gold: _Side, system: _Side) -> dict[str, BoolAr
     mlas = las & tagged & _same_function_words(alignment, gold, system, las & tagged)
     found = upos, xpos, feats, tagged & xpos, lemmas, heads, las, las, mlas, las & lemmas
     return dict(zip(ALIGNED, found, strict=True))
+
+
+def _without_columns(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[BoolArray, list[Problem]]:
+    """Return the counts that columns which a text lacks leave undefined, bool (k,), and a warning that names them."""
+    lacking = [name for name in _COLUMNS if name in (*gold.sentences.lacking, *system.sentences.lacking)]
+    rows = [row for row in ALIGNED if any(row in _COLUMNS[name] for name in lacking)]
+    undefined = np.array([name.partition(".")[0] in rows for name in TABLE.count_names], np.bool_)
+    detail = (
+        f"Gold or the output has no column {', '.join(lacking)}: the scores {', '.join(rows)} are undefined. "
+        "Add the column to both texts for them."
+    )
+    return undefined, [Problem("column-missing", detail)] if lacking else []
 
 
 def _subtypes(treebanks: tuple[DependencyTreebank, DependencyTreebank], sides: tuple[_Side, _Side]) -> dict[str, Json]:

@@ -222,10 +222,10 @@ def chosen_scores(spec: Spec, names: Sequence[str]) -> list[tuple[Entry, str, Sc
     found: list[tuple[Entry, str, Score]] = []
     for name in names:
         called = [
-            (entry, scores_called(name, entry.metric.headline, entry.metric.table.scores)) for entry in spec.entries
+            (entry, scores_called(name, entry.metric.own_headline, entry.metric.table.scores)) for entry in spec.entries
         ]
         own = [(entry, scores[0]) for entry, scores in called if scores] or [find_score(spec, name)]
-        found += [(entry, entry.metric.headline.get(score.name, name.removeprefix(f"{entry.key}.")), score)
+        found += [(entry, entry.metric.own_headline.get(score.name, name.removeprefix(f"{entry.key}.")), score)
                   for entry, score in own]  # fmt: skip
     return found
 
@@ -233,7 +233,7 @@ def chosen_scores(spec: Spec, names: Sequence[str]) -> list[tuple[Entry, str, Sc
 def headline_scores(entry: Entry, systems: Sequence[Document]) -> dict[str, Score]:
     """Return the scores that a table shows, by the heads of their columns."""
     metric, known = entry.metric, entry.metric.table.by_name
-    shown = {head: known[name] for name, head in metric.headline.items() if name in known}
+    shown = {head: known[name] for name, head in metric.own_headline.items() if name in known}
     for name, head in metric.headline_below_best.items():
         values = [value_at(system["metrics"][entry.key]["scores"], name) for system in systems]
         if any(value is not None and value != known[name].best for value in values):

@@ -19,6 +19,7 @@ from treescore.core.structure import crossing_spans
 from treescore.core.text import is_punctuation
 from treescore.core.trees import Alignments, ConstituentTreebank, DependencyTreebank, SemanticTreebank
 from treescore.core.wording import one_line
+from treescore.metrics.shared.constituents import compared_words
 from treescore.render import drawing as draw
 
 AGREED: Final = "agreed"
@@ -425,7 +426,7 @@ def _constituents(
     metric: Metric, gold: ConstituentTreebank, item: Row, rows: Sequence[Row], title: str
 ) -> ConstituentSentence | None:
     """Return both sides over the words that are compared; None where brackets count other things than words."""
-    words = _compared_words(metric, gold, item["item"] - 1)
+    words = tuple(compared_words(gold, item["item"] - 1, set(metric.values.get("delete_labels", ()))))
     first = metric.values.get("first_word", 0)
     if first != 0 or metric.values.get("empty_constituents") == "word" or max(row["end"] for row in rows) > len(words):
         return None
@@ -439,14 +440,6 @@ def _constituents(
         _span(row, own["gold"], crossing=crossing) for row, crossing in zip(systems, crosses, strict=True)
     )
     return ConstituentSentence(title, words, gold_spans, system_spans)
-
-
-def _compared_words(metric: Metric, gold: ConstituentTreebank, sentence: int) -> tuple[str, ...]:
-    here = slice(*gold.word_offsets[sentence : sentence + 2].tolist())
-    strings = gold.vocabulary.strings
-    deleted = set(metric.values.get("delete_labels", ()))
-    pairs = zip(gold.words[here].tolist(), gold.tags[here].tolist(), strict=True)
-    return tuple(strings[word] for word, tag in pairs if tag < 0 or strings[tag] not in deleted)
 
 
 def _span(row: Row, others: Container[tuple[int, int]], *, crossing: bool) -> Span:

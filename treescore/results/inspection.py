@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from treescore.core.params import Json
 from treescore.core.registry import ERROR, OK, SKIP, STATUS_NAMES, Metric, Outcome
 from treescore.core.scores import flat_values, value_at, with_values
@@ -163,14 +165,23 @@ class Scored:
         plain = {score.name for score in self.entry.metric.table.scores if not score.is_share}
         scores = [name for name in columns if name.startswith(SCORES)]
         shares = frozenset(name for name in scores if name.removeprefix(SCORES) not in plain)
-        headline = [SCORES + name for name in self.entry.metric.headline if SCORES + name in columns]
+        headline = _with_parts(name for name in self.entry.metric.own_headline if SCORES + name in columns)
+        headline = [SCORES + name for name in headline if SCORES + name in columns]
         counts = [name for name in columns if name in ("sentences", "counts.gold", "counts.system", "counts.words")]
         shown = ("value", *(counts or [name for name in columns if name.startswith("counts.")][:1]))
         title = f"{one_line(self.name)} by {by} under {self.entry.key}"
-        heads = {SCORES + name: head for name, head in self.entry.metric.headline.items()}
+        heads = {SCORES + name: head for name, head in self.entry.metric.own_headline.items()}
         return views.View(
             title, columns, tuple(flat), self.warnings, (), shares, (*shown, *(headline or scores[:FEW_SCORES])), heads
         )
+
+
+def _with_parts(names: Iterable[str]) -> list[str]:
+    """Return names of scores, those of plain `f1`, and those of precision and recall beside each F1."""
+    shown = [*names, "f1"]
+    families = [name.removesuffix("f1") for name in shown if name.endswith("f1")]
+    parts = [f"{family}{part}" for family in families for part in ("precision", "recall")]
+    return list(dict.fromkeys([*shown, *parts]))
 
 
 def _errors_view(
@@ -183,7 +194,7 @@ def _errors_view(
         hidden.add("system_form")
     notes = _own_numbers(rows) if rows else tuple(chosen.why_empty())
     shown = tuple(name for name in columns if name not in hidden)
-    return views.View(title, columns, tuple(rows), warnings, notes, shown=shown)
+    return views.View(title, columns, tuple(rows), warnings, notes, shown=shown).first(chosen.limit)
 
 
 def _own_numbers(rows: Iterable[Mapping[str, Json]]) -> tuple[str, ...]:
@@ -219,8 +230,8 @@ def _sentence_number(scored: Scored, name: Json) -> int:
             return list(sent_ids).index(name)
         if name.isascii() and name.isdigit():
             name = int(name)
-    if isinstance(name, int) and not isinstance(name, bool) and 1 <= name <= total:
-        return name - 1
+    if isinstance(name, int | np.integer) and not isinstance(name, bool) and 1 <= name <= total:
+        return int(name) - 1
     detail = f"Unknown sentence {name!r}. Give a number from 1 to {total}, or a sent_id of gold."
     raise InputError(Problem("unknown-sentence", detail, pointer="/sentence"))
 
@@ -235,11 +246,13 @@ class _Choice:
         self._asked = {
             name: views.values_of(name, value)
             for name, value in filters.items()
-            if name not in views.OF_SENTENCES and value is not None
+            if name not in views.OF_EVERY_METRIC and value is not None
         }
         self._check(filters)
+        self.limit = views.limit_of(filters.get("limit"))
         self.sentences = self._sentences(filters)
-        self.words = "".join(f", {name} {_asked_words(value)}" for name, value in filters.items() if value is not None)
+        asked = {name: value for name, value in filters.items() if value is not None and name != "limit"}
+        self.words = "".join(f", {name} {_asked_words(value)}" for name, value in asked.items())
         self._items: tuple[int, list[dict[str, Json]]] = (-1, [])
 
     def errors_of(self, number: int) -> list[dict[str, Json]]:
@@ -287,7 +300,7 @@ class _Choice:
         return items[number - start]
 
     def _check(self, filters: views.Filters) -> None:
-        known = sorted({*self._known, *views.OF_SENTENCES})
+        known = sorted({*self._known, *views.OF_EVERY_METRIC})
         for name in filters:
             if name not in known:
                 detail = (

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -133,7 +140,14 @@ def _attribute(address: str) -> str:
     return address.partition(".")[2].replace(".", "_")
 
 
-PICTURE_SUFFIX = ".svg"
+PICTURE_SUFFIXES = (".svg", ".png", ".pdf")
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+_SECONDS = 60
+"""A browser may take to write a picture."""
+_PIXELS = 2
+"""Of a PNG to a pixel of the SVG."""
+_FRAME = 200
+"""Pixels that a window's frame takes at most, below which a browser paints nothing."""
 PAIRS, DOTS, INTERVALS, POWER, AGAINST = "pairs", "dots", "intervals", "power", "against"
 PICTURE_KINDS = (PAIRS, DOTS, INTERVALS, POWER, AGAINST)
 """A heat map of pairs, pairs as dots, scores with intervals, detectable differences, one system against all others."""
@@ -156,28 +170,79 @@ class Picture:
         """Write the picture to a file.
 
         Args:
-            path: ends in `.svg`.
+            path: ends in `.svg`, or in `.png` or `.pdf` where Chromium or Chrome is installed, which writes them.
 
         Raises:
-            InputError: another suffix.
+            InputError: another suffix, or no browser is found.
             OSError: the file cannot be written.
         """
         check_suffix(path)
-        Path(path).write_text(self.svg, encoding="utf-8")
+        if Path(path).suffix.lower() == PICTURE_SUFFIXES[0]:
+            Path(path).write_text(self.svg, encoding="utf-8")
+        else:
+            _convert(self.svg, Path(path))
 
 
 def check_suffix(path: str | Path) -> None:
     """Check that a picture can be written to a file of this name.
 
     Raises:
-        InputError: another suffix than `.svg`.
+        InputError: another suffix, or what writes such files is not installed.
     """
-    if Path(path).suffix.lower() != PICTURE_SUFFIX:
-        detail = (
-            f"Pictures are SVG only, and {str(path)!r} has another suffix. Name a file that ends in {PICTURE_SUFFIX}; "
-            "to convert it, open it in a browser or a drawing program."
-        )
-        raise InputError(Problem("bad-parameter", detail, pointer="/path"))
+    suffix = Path(path).suffix.lower()
+    if suffix not in PICTURE_SUFFIXES:
+        detail = f"No picture can be written to {str(path)!r}. Name a file that ends in {', '.join(PICTURE_SUFFIXES)}."
+    elif suffix != PICTURE_SUFFIXES[0] and _browser() is None:
+        detail = f"A browser writes {suffix} files, and none is found. Install the package chromium, or save as .svg."
+    else:
+        return
+    raise InputError(Problem("bad-parameter", detail, pointer="/path"))
+
+
+def _browser() -> str | None:
+    return next(filter(None, map(shutil.which, _BROWSERS)), None)
+
+
+def _convert(svg: str, path: Path) -> None:
+    """Let a browser write a picture as PNG or PDF. Raises OSError where it writes no file."""
+    size = re.match(r'<svg[^>]*? width="([0-9.]+)" height="([0-9.]+)"', svg)
+    assert size is not None  # noqa: S101 - every picture has a size
+    width, height = (math.ceil(float(each)) for each in size.groups())
+    style = f"@page {{ size: {width}px {height}px; margin: 0 }} body {{ margin: 0 }} svg {{ display: block }}"
+    with tempfile.TemporaryDirectory() as directory:
+        page, made = Path(directory, "page.html"), Path(directory, f"made{path.suffix.lower()}")
+        page.write_text(f'<!DOCTYPE html><meta charset="utf-8"><style>{style}</style>{svg}', encoding="utf-8")
+        how = ["--no-pdf-header-footer", f"--print-to-pdf={made}"]
+        if made.suffix == ".png":
+            how = [
+                f"--screenshot={made}",
+                f"--window-size={width},{height + _FRAME}",
+                f"--force-device-scale-factor={_PIXELS}",
+            ]
+        if os.name == "posix" and os.geteuid() == 0:
+            how.append("--no-sandbox")  # a browser of root has none; the page holds no script
+        command = [str(_browser()), "--headless", "--hide-scrollbars", f"--user-data-dir={directory}", *how]
+        subprocess.run([*command, page.as_uri()], capture_output=True, timeout=_SECONDS, check=False)  # noqa: S603
+        written = made.read_bytes()
+    path.write_bytes(_first_rows(written, height * _PIXELS) if path.suffix.lower() == ".png" else written)
+
+
+def _first_rows(png: bytes, rows: int) -> bytes:
+    """Return a PNG without the rows below the first ones: each row is coded by those above it alone."""
+    parts, place = {b"IDAT": b""}, 8
+    while place < len(png):
+        length, kind = struct.unpack(">I4s", png[place : place + 8])
+        parts[kind] = parts.get(kind, b"") + png[place + 8 : place + 8 + length]
+        place += length + 12
+    pixels = zlib.decompress(parts[b"IDAT"])
+    _, height = struct.unpack(">II", parts[b"IHDR"][:8])
+    head = parts[b"IHDR"][:4] + struct.pack(">I", rows) + parts[b"IHDR"][8:]
+    made = {b"IHDR": head, b"IDAT": zlib.compress(pixels[: len(pixels) // height * rows]), b"IEND": b""}
+    chunks = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in made.items()
+    )
+    return png[:8] + b"".join(chunks)
 
 
 def drawn(
@@ -311,7 +376,7 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         Args:
             system: its name.
             metric: key of the metric; the first one unless given.
-            filters: `deprel`, `upos`, `label`, `length`, `sentence`, as `Filters` describes them.
+            filters: `deprel`, `upos`, `label`, `length`, `sentence`, `limit`, as `Filters` describes them.
 
         Raises:
             InputError: an unknown system, metric or filter, or a filter's value has another form.
@@ -687,7 +752,7 @@ class Comparison(views.Renderable):
         """Draw an SVG picture; a notebook shows what is returned.
 
         Args:
-            path: a file to write too; its suffix is `.svg`.
+            path: a file to write too, as `Picture.save` takes it.
             unit: as in `render`.
             kind: `pairs`, a heat map of adjusted p with the differences; `dots`, pairs as dots; `intervals`, scores
                 with their intervals; `power`, detectable differences; `against`, one system against all others.

@@ -12,6 +12,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 import orjson
@@ -209,6 +210,13 @@ class View(Renderable, Sequence[Mapping[str, Json]]):
     def __repr__(self) -> str:
         return f"View({self.title!r}, {len(self)} rows)"
 
+    def first(self, limit: int, advice: str = "") -> View:
+        """Return the view with at most so many rows, 0 for all; a note says how many more there are, then `advice`."""
+        more = len(self) - limit
+        if limit == 0 or more <= 0:
+            return self
+        return replace(self, rows=self.rows[:limit], notes=(f"... and {more} more.{advice}", *self.notes))
+
     def tables(self, unit: Unit = PERCENT) -> Sequence[Table]:
         """Return one table."""
         from treescore.render.table import Column, Table  # noqa: PLC0415 - as above
@@ -313,6 +321,7 @@ class Filters(TypedDict, total=False):
         label: of a bracket or in a lineage; `NP` stands for `NP-SBJ` too.
         length: words of gold's sentence: a number or a range (`"10-20"`, `"10-"`, `"-20"`).
         sentence: numbers from 1, or names (`sent_id`), of sentences.
+        limit: how many errors are shown at most; 0 or None for all.
     """
 
     deprel: Values
@@ -320,6 +329,7 @@ class Filters(TypedDict, total=False):
     label: Values
     length: int | str
     sentence: SentenceName | Sequence[SentenceName]
+    limit: int | None
 
 
 def _is_relation(value: str, asked: str) -> bool:
@@ -334,8 +344,7 @@ def _is_label(value: str, asked: str) -> bool:
 
 MATCHES: Mapping[str, Callable[[str, str], bool]] = {"deprel": _is_relation, "label": _is_label, "upos": operator.eq}
 """Filter of a metric -> whether a value of an error is what was asked."""
-OF_SENTENCES = ("length", "sentence")
-"""Filters of every metric."""
+OF_EVERY_METRIC = ("length", "sentence", "limit")
 
 
 def values_of(name: str, value: Json) -> tuple[str, ...]:
@@ -349,6 +358,16 @@ def values_of(name: str, value: Json) -> tuple[str, ...]:
         detail = f"Invalid {name} {value!r}. Give a string, or a list of strings."
         raise InputError(Problem("bad-parameter", detail, pointer=f"/{name}"))
     return tuple(values)
+
+
+def limit_of(limit: Json) -> int:
+    """Return how many errors are shown, 0 for all. Raises InputError."""
+    if limit is None:
+        return 0
+    if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 0:
+        detail = f"Invalid limit {limit!r}. Give the number of errors that are shown; 0 for all."
+        raise InputError(Problem("bad-parameter", detail, pointer="/limit"))
+    return int(limit)
 
 
 _RANGE = re.compile(r"(\d{0,9})-(\d{0,9})", re.ASCII)

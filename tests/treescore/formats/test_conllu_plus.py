@@ -2,9 +2,11 @@
 
 import pytest
 
+from treescore.core.scores import score_values
 from treescore.errors import InputError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec, suggestions
+from treescore.metrics.ud import TABLE
 
 PLUS = b"# global.columns = HEAD ID X:NER FORM DEPREL\n2\t1\tO\tdogs\tnsubj\n0\t2\tO\tbark\troot\n\n"
 MALT = b"dogs\tNNS\t2\tnsubj\nbark\tVBP\t0\troot\n\n"
@@ -31,3 +33,59 @@ def test_problems_have_the_columns_of_the_text(name, gold, place):
     with pytest.raises(InputError) as caught:
         Evaluation(SPEC[name], gold)
     assert (caught.value.problems[0].line, caught.value.problems[0].column) == place
+
+
+BARE = b"# global.columns = ID FORM HEAD DEPREL\n1\tdogs\t2\tnsubj\n2\tbark\t0\troot\n\n"
+TAGGED = b"# global.columns = ID UPOS FORM HEAD DEPREL\n1\tNOUN\tdogs\t2\tnsubj\n2\tVERB\tbark\t0\troot\n\n"
+
+ENHANCED = (
+    BARE.replace(b"DEPREL", b"DEPREL DEPS").replace(b"nsubj", b"nsubj\t2:nsubj").replace(b"root", b"root\t0:root")
+)
+
+
+def outcome_of(name, metric, gold, system):
+    evaluation = Evaluation(parse_spec({"format": name, "metrics": [metric]}), gold)
+    return evaluation.score(system)[0][evaluation.spec.entries[0].key]
+
+
+@pytest.mark.parametrize(
+    ("name", "gold", "system", "undefined"),
+    [
+        ("conllu-plus", BARE, BARE, "LEMMA, UPOS, XPOS, FEATS"),
+        ("conllu-plus", TAGGED, TAGGED, "LEMMA, XPOS, FEATS"),
+        ("conllu-plus", TAGGED, BARE, "LEMMA, UPOS, XPOS, FEATS"),
+        ("conllu-plus", BARE, TAGGED, "LEMMA, UPOS, XPOS, FEATS"),
+        ("malt-tab", MALT, MALT, "LEMMA, UPOS, FEATS"),
+    ],
+)
+def test_scores_of_columns_that_a_side_lacks_are_undefined_and_said(name, gold, system, undefined):
+    outcome = outcome_of(name, "ud", gold, system)
+    scores = score_values(TABLE, outcome.totals)[0]
+    known = {"upos": "UPOS", "xpos": "XPOS", "ufeats": "FEATS", "lemmas": "LEMMA"}
+    for row, column in known.items():
+        assert scores[f"{row}_f1"] == (None if column in undefined else 1.0), row
+    assert scores["mlas_f1"] is scores["blex_f1"] is scores["alltags_f1"] is None
+    assert scores["las_f1"] == scores["clas_f1"] == scores["words_f1"] == 1.0
+    [warning] = outcome.warnings
+    assert warning.code == "column-missing"
+    assert f"no column {undefined}:" in warning.detail
+
+
+@pytest.mark.parametrize(
+    ("metric", "gold", "system", "column"),
+    [
+        ("enhanced", BARE, BARE, "DEPS"),
+        ("enhanced", ENHANCED, BARE, "DEPS"),
+        ({"name": "attachment", "params": {"preset": "ptb"}}, BARE, BARE, "UPOS"),
+    ],
+)  # fmt: skip
+def test_a_metric_that_needs_a_missing_column_is_refused(metric, gold, system, column):
+    with pytest.raises(InputError, match=f"has no column {column}") as caught:
+        outcome_of("conllu-plus", metric, gold, system)
+    assert caught.value.problems[0].code == "column-missing"
+
+
+def test_tags_in_one_of_both_columns_choose_words():
+    metric = {"name": "attachment", "params": {"preset": "ptb"}}
+    assert outcome_of("conllu-plus", metric, TAGGED, TAGGED).rows[0, 0] == 2
+    assert outcome_of("malt-tab", metric, MALT, MALT).rows[0, 0] == 2

@@ -214,7 +214,14 @@ def test_long_lists_of_relations_repeat_and_name_what_no_text_has() -> None:
 
 @pytest.mark.parametrize(
     ("params", "tokens"),
-    [({}, 4), ({"preset": "ptb"}, 2), ({"exclude_tags": ["NN"]}, 3), ({"preset": "ptb", "exclude_tags": ["NN"]}, 3)],
+    [
+        ({}, 4),
+        ({"preset": "ptb"}, 2),
+        ({"exclude_tags": ["NN"]}, 3),
+        ({"preset": "ptb", "exclude_tags": ["NN"]}, 3),
+        ({"preset": "ptb", "exclude_tags": []}, 4),
+        ({"exclude_tags": []}, 4),
+    ],
 )
 def test_words_of_excluded_tags_in_gold_do_not_score(params, tokens):
     # The first tag stands in POSTAG, the second in CPOSTAG alone; what the output calls a word plays no part.

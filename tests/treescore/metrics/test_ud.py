@@ -153,8 +153,8 @@ def test_slices_count_each_side_under_its_own_keys() -> None:
     }
     same = evaluate(gold, gold).slices()["direction"]
     assert [(row["value"], row["scores"]) for row in same] == [
-        ("to_root", {"las_recall": 1.0, "las_precision": 1.0}),
-        ("left", {"las_recall": 1.0, "las_precision": 1.0}),
+        ("to_root", {"las_f1": 1.0, "las_recall": 1.0, "las_precision": 1.0}),
+        ("left", {"las_f1": 1.0, "las_recall": 1.0, "las_precision": 1.0}),
     ]
 
 

@@ -212,6 +212,8 @@ def _without_comment(line: str) -> str:
     return _COMMENT.split(line, maxsplit=1)[0] if "%%" in line else line
 
 
+NAMES = "ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC".split()  # noqa: SIM905 - as headers have them
+"""Of the columns of CoNLL-U."""
 COLUMNS = 10
 MAX_KEYS = 32
 """Distinct keys of `# key = value` comments that become sentence attributes; the first of them are kept."""

@@ -116,7 +116,7 @@ class Collected(NamedTuple):
     offsets: IntArray
 
 
-_QUOTES = ("'", '"', "/")
+QUOTES = ("'", '"', "/")
 
 
 def inputs_of(choices: Choices, gold: ConstituentTreebank, system: ConstituentTreebank) -> Inputs:
@@ -190,7 +190,7 @@ def _tables(choices: Choices, gold: ConstituentTreebank, system: ConstituentTree
         cut if choices.cut_tags else np.arange(size, dtype=np.int64),
         listed(vocabulary, deleted | equal),
         listed(vocabulary, choices.quote_labels),
-        listed(vocabulary, _QUOTES),
+        listed(vocabulary, QUOTES),
         *alike,
     )
 

@@ -22,8 +22,9 @@ from treescore.core.registry import Marks, MarkState
 from treescore.core.scores import ScoreTable, harmonic
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Vocabulary
 from treescore.metrics.parseval.choices import Choices
-from treescore.metrics.parseval.comparison import Collected, Inputs, Side, Tables, are_bare, collect, inputs_of
+from treescore.metrics.parseval.comparison import QUOTES, Collected, Inputs, Side, Tables, are_bare, collect, inputs_of
 from treescore.metrics.parseval.scores import counts_of, table_of
+from treescore.metrics.shared.constituents import ELLIPSIS, Trees, compared_words, shown_words
 
 LENGTH_BIN = 10
 """Sentence lengths are grouped in bins of this many words."""
@@ -233,11 +234,15 @@ class ComparedTreebanks:
 Span = tuple[int, int]
 Bracket = tuple[str, int, int]
 _PLACE = ("label", "start", "end", "words")
-"""Members of a row that say which bracket it is; the last where brackets may have gaps."""
+"""Members of a row that say which bracket it is; the last, their number, where brackets may have gaps."""
 
 
-def bracket_errors(item: Mapping[str, Json], choices: Choices) -> Iterator[dict[str, Json]]:
-    """Return gold's brackets that the output lacks (`missed`), then the output's that gold lacks (`wrong`)."""
+def bracket_errors(item: Mapping[str, Json], choices: Choices, gold: Trees) -> Iterator[dict[str, Json]]:
+    """Return gold's brackets that the output lacks (`missed`), then the output's that gold lacks (`wrong`).
+
+    Each has its words as `text`, None where spans do not count gold's words alone.
+    """
+    words, first = _words_of_spans(item["item"] - 1, choices, gold), choices.first_word
     golds, systems = ([tuple(span) for span in item[name]] for name in ("gold_spans", "system_spans"))
     right: list[Bracket] = list(compress(systems, item["system_spans_right"]))
     wrong = compress(systems, map(not_, item["system_spans_right"]))
@@ -245,7 +250,27 @@ def bracket_errors(item: Mapping[str, Json], choices: Choices) -> Iterator[dict[
     missed = _without(golds, right, choices) if found is None else compress(golds, map(not_, found))
     for kind, spans in (("missed", missed), ("wrong", wrong)):
         for span in spans:
-            yield {"kind": kind, **dict(zip(_PLACE, span, strict=False))}
+            text = None if words is None else _text_of(words, span[1] - first, span[2] - first, *span[3:])
+            yield {"kind": kind, **dict(zip(_PLACE, span, strict=False)), "text": text}
+
+
+def _text_of(words: Sequence[str], start: int, end: int, size: int | None = None) -> str:
+    """Return the words of a bracket, of many the first ones; of one that leaves words out the first and the last."""
+    inside = words[start : max(start, end)]
+    if size in (None, len(inside)):
+        return shown_words(inside)
+    return f"{inside[0]} {ELLIPSIS} {inside[-1]}" if size > 1 else inside[0]
+
+
+def _words_of_spans(sentence: int, choices: Choices, gold: Trees) -> list[str] | None:
+    """Return the words of gold that spans count; None where empty constituents or repaired quotes count among them."""
+    if choices.empty_constituents == "word":
+        return None
+    if choices.gaps or not choices.delete_words:
+        return compared_words(gold, sentence)
+    words = compared_words(gold, sentence, choices.delete_labels)
+    deleted = Counter(compared_words(gold, sentence)) - Counter(words)
+    return None if choices.quote_labels and any(map(deleted.__contains__, QUOTES)) else words
 
 
 def brackets_beside(item: Mapping[str, Json], errors: list[dict[str, Json]]) -> Iterator[dict[str, Json]]:

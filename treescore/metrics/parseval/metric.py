@@ -35,6 +35,7 @@ from treescore.metrics.parseval.discontinuous import Comparison, absent_rows
 from treescore.metrics.parseval.report import discodop_report, error_report, evalb_report, spmrl_report
 from treescore.metrics.parseval.scores import gap_score_table, table_of
 from treescore.metrics.shared import constituents
+from treescore.metrics.shared.constituents import Trees
 from treescore.metrics.shared.examples import AS_DISCODOP, TREES
 from treescore.metrics.shared.words import members
 
@@ -100,9 +101,6 @@ def _weights(choices: Choices, gold: ConstituentTreebank, tables: Tables) -> Int
         cut = strings[tables.cut[label]]
         weights[label] = 1 + len(choices.delete_labels) - sum(listed[name] for name in equal.get(cut, {cut}))
     return weights
-
-
-Trees = ConstituentTreebank | DiscontinuousTreebank
 
 
 def check_gaps(choices: Choices, treebank: Trees) -> None:
@@ -236,8 +234,6 @@ class Parseval(registry.Metric):
         """Resolve the preset or the parameter file, then the choices of the request. Raises InputError."""
         self.choices: Choices = choices_of(values)
         super().__init__(**{**values, **self.choices.document()})
-        if self.choices.bare_spans:  # in tables the mean over the text stands beside that over sentences
-            vars(self)["headline"] = {**_BARE_HEADLINE, **self.headline}
 
     @property
     def table(self) -> ScoreTable:
@@ -245,6 +241,11 @@ class Parseval(registry.Metric):
         if self.choices.gaps:
             return gap_score_table(zero=self.choices.zero, only_gaps=self.choices.only_gaps)
         return table_of(self.choices)
+
+    @property
+    def own_headline(self) -> Mapping[str, str]:
+        """Of bare spans the mean over the text stands beside that over sentences."""
+        return {**_BARE_HEADLINE, **self.headline} if self.choices.bare_spans else self.headline
 
     @property
     def own_styles(self) -> Sequence[str]:
@@ -321,10 +322,10 @@ class Parseval(registry.Metric):
         skipped = np.full(len(gold), registry.SKIP, np.uint8)
         return _count_rows(replace(self.choices, zero=True), figures, skipped, facts, np.zeros(len(gold), np.bool_))
 
-    def errors_of(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - other metrics need it
+    def errors_of(self, item: Mapping[str, Json], gold: Trees) -> Iterator[dict[str, Json]]:
         """Return missed brackets of gold and wrong ones of the output; none of a sentence that is not compared."""
         if item["status"] == registry.STATUS_NAMES[registry.OK]:
-            yield from details.bracket_errors(item, self.choices)
+            yield from details.bracket_errors(item, self.choices, gold)
 
     def beside_gold(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:
         """Return the brackets of both sides, outer ones first; none of a sentence that is not compared."""

@@ -27,6 +27,7 @@ EQUAL_LABELS = (("ADVP", "PRT"),)
 EQUAL_WORDS = (("-LRB-", "("), ("-RRB-", ")"))
 
 Pairs = Sequence[Sequence[str]]
+Trees = ConstituentTreebank | DiscontinuousTreebank
 
 
 class Deletions(NamedTuple):
@@ -98,6 +99,24 @@ def without_words(tree: DiscontinuousTreebank, kept: BoolArray) -> Discontinuous
     )
 
 
+SHOWN_WORDS = 20
+ELLIPSIS = "..."
+"""Stands for the words of a constituent that are shown no more, after so many."""
+
+
+def compared_words(gold: Trees, sentence: int, deleted: Collection[str] = ()) -> list[str]:
+    """Return the words of a sentence, from 0, that are left where those with some tags are deleted."""
+    here = slice(*gold.word_offsets[sentence : sentence + 2].tolist())
+    strings = gold.vocabulary.strings
+    pairs = zip(gold.words[here].tolist(), gold.tags[here].tolist(), strict=True)
+    return [strings[word] for word, tag in pairs if tag < 0 or strings[tag] not in deleted]
+
+
+def shown_words(words: Sequence[str]) -> str:
+    """Return the words of a constituent, of many the first ones and an ellipsis."""
+    return " ".join(words if len(words) <= SHOWN_WORDS else [*words[:SHOWN_WORDS], ELLIPSIS])
+
+
 def listed(vocabulary: Vocabulary, names: Iterable[str]) -> BoolArray:
     """Tell of each of v strings whether it is one of these: bool (v,)."""
     flags = np.zeros(len(vocabulary), np.bool_)
@@ -137,8 +156,6 @@ _ENOUGH = 5
 _ONE_LABEL = "give the outermost brackets of both sides one label"
 _EITHER = f"leave it out if it only wraps the tree, else {_ONE_LABEL}"
 """For those who may not read gold: whether it wraps the tree may follow from gold's labels."""
-
-Trees = ConstituentTreebank | DiscontinuousTreebank
 
 
 def root_warnings(

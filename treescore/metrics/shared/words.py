@@ -155,6 +155,13 @@ def no_parses(system: DependencyTreebank, absent: BoolArray, cost: str) -> dict[
     }
 
 
+def check_columns(treebank: DependencyTreebank, column: str, reader: str) -> None:
+    """Check that a text has a column that the reader needs. Raises InputError: `column-missing`."""
+    if column in treebank.sentences.lacking:
+        detail = f"The text has no column {column}, which {reader} needs. Add it, or choose another metric."
+        raise InputError(Problem("column-missing", detail))
+
+
 def punctuation_of(treebank: DependencyTreebank) -> BoolArray:
     """Find the words whose characters are all in Unicode category P: bool (w,)."""
     return treebank.vocabulary.table(treebank.forms, is_punctuation)[treebank.forms] > 0
