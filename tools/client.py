@@ -107,7 +107,6 @@ submission.output           get_output part
 comparison.get              get_comparison
 comparison.wait             get_comparison
 comparison.rendered         get_comparison format
-comparison.items            list_differing_items
 comparison.delete           delete_comparison
 tokens.list                 list_tokens
 tokens.revoke               revoke_token

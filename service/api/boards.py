@@ -176,21 +176,6 @@ def delete_comparison(caller: Caller, comparison: str) -> Response:
     return answers.nothing()
 
 
-@comparison_blueprint.get("/comparisons/<comparison>/items")
-@asks(
-    answer("A page of items, the largest difference first.", Page[compared.DifferingItem], *texts(calls.ITEM_FORMS)),
-    scopes=("submit", "read"),
-    also="scope kept page forms invalid",
-)
-def list_differing_items(caller: Caller, query: compared.DifferingQuery, comparison: str) -> Response:
-    """List the items in which two submissions differ most.
-
-    Only for your own submissions, if the feedback level of the benchmark shows items; for metrics that score the
-    division into sentences, if it shows gold. Where differences are hidden, all items are listed in text order.
-    """
-    return item_page(comparisons.comparison_items(calls.context(), caller, comparison, query), query.format)
-
-
 @comparison_blueprint.get("/series/<series_id>/comparison")
 @asks(
     answer("The tests, and on how many benchmarks the one team is better.", compared.SeriesComparison),

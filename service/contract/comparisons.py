@@ -96,21 +96,6 @@ class ComparisonQuery(Query):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DifferingQuery(common.PageQuery):
-    """Which two submissions of a comparison, and in which format their differences.
-
-    Attributes:
-        a: Id of the first submission; optional if the comparison has two.
-        b: Id of the second submission; optional if the comparison has two.
-        format: Media type of the answer; the default follows `Accept`.
-    """
-
-    a: str | None = None
-    b: str | None = None
-    format: common.ItemForm | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class SeriesQuery(Query):
     """Which two teams on the benchmarks of a series.
 
@@ -790,17 +775,3 @@ class SeriesComparison(Across):
 
     series: str
     untested: Sequence[UntestedBenchmark]
-
-
-class DifferingItem(TypedDict):
-    """A sentence in which two submissions differ.
-
-    Attributes:
-        difference: Score of `a` minus score of `b`; null where it would reveal gold.
-    """
-
-    part: str
-    item: common.Ordinal
-    difference: float | None
-    a: common.ComparedItem
-    b: common.ComparedItem

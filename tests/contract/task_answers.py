@@ -71,7 +71,6 @@ GOOD: dict[str, Address] = {
     "get_history": _benchmark("/history?team=lyon"),
     "list_benchmark_comparisons": _benchmark("/comparisons"),
     "get_comparison": _comparison(),
-    "list_differing_items": _comparison("/items"),
     "compare_in_series": _series,
     "list_webhooks": lambda _: "/v1/webhooks",
     "list_deliveries": lambda task: f"{_hook(task)}/deliveries",
@@ -422,7 +421,6 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("delete_comparison", "204"): _send("DELETE", GOOD["get_comparison"]),
     ("delete_comparison", "410"): _of_a_deleted(GOOD["get_comparison"], "DELETE", None),
     ("delete_comparison", "409"): _behind_a_board_only,
-    ("list_differing_items", "422"): _get(GOOD["list_differing_items"], "?cursor=x"),
     ("compare_in_series", "422"): _get(lambda task: _series(task).replace("oslo", "lyon")),
     ("create_token", "404"): _send("POST", lambda _: "/v1/tokens", {"scopes": ["organise"], "benchmark": "nowhere"}),
     ("create_token", "410"): lambda stage: stage.client().post(

@@ -1207,32 +1207,6 @@ class StoredComparison(Document):
     failure: Failure | None
 
 
-class ComparedItem(Document):
-    """One sentence.
-
-    Each metric adds members that name its differences, such as `words`; the pages in `docs/metrics/` describe them.
-    """
-
-    sent_id: str
-    problem: Document
-    status: str
-    scores: Document
-    counts: Document
-    submission: str
-    item: int
-
-
-class DifferingItem(Document):
-    """A sentence in which two submissions differ."""
-
-    views: ClassVar[Mapping[str, type[Document]]] = {"a": ComparedItem, "b": ComparedItem}
-    part: str
-    item: int
-    difference: float | None
-    a: ComparedItem
-    b: ComparedItem
-
-
 class SeriesComparison(Document):
     """The tests of two teams on the benchmarks of a series as one family, corrected once."""
 

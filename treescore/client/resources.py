@@ -581,15 +581,6 @@ class ComparisonMethods(Thing):
         return await self._text(to, "get_comparison", self.id, query={"format": form})
 
     @method
-    def items(
-        self, *, page: int | None = None, a: str | None = None, b: str | None = None
-    ) -> AsyncIterator[documents.DifferingItem]:
-        """List the items in which two submissions differ most."""
-        return self._call("list_differing_items", self.id, query={"limit": page, "a": a, "b": b}).listed(
-            documents.DifferingItem
-        )
-
-    @method
     async def delete(self) -> None:
         """Delete a comparison."""
         await self._answer("delete_comparison", self.id)
