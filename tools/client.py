@@ -73,7 +73,6 @@ job.agreement               get_agreement
 job.cancel                  cancel_job
 job.delete                  delete_job
 benchmarks.list             list_benchmarks
-benchmarks.compare_in_series compare_in_series a b
 benchmark.get               get_benchmark
 benchmark.wait              get_benchmark
 benchmark.delete            delete_benchmark
@@ -142,7 +141,7 @@ SENDING = {
     ),
 }  # fmt: skip
 """Each method that sends a document with its operation, the members of the document, and what it does."""
-NAMES = {"limit": "page", "format": "form", "token_id": "token", "series_id": "series", "problem": "name"}
+NAMES = {"limit": "page", "format": "form", "token_id": "token", "problem": "name"}
 """Parameters that callers name otherwise."""
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 PLACES = {"number": "int", **dict.fromkeys(("team", "invite", "token_id", "webhook", "delivery"), "str | Document")}

@@ -52,7 +52,6 @@ PUBLIC = frozenset(
         "/v1/benchmarks/<benchmark>/history",
         "/v1/benchmarks/<benchmark>/comparisons",
         "/v1/comparisons/<comparison>",
-        "/v1/series/<series_id>/comparison",
         "/v1/events",
         "/v1/scorers",
         "/v1/scorers/<name>",

@@ -1,39 +1,32 @@
 """Comparisons: a stored question with its answer; the same question has the same id.
 
-The worker's half computes the answer and saves it once. Without a new question are read two teams on all benchmarks
-of a series: what the comparisons behind the boards say of them, corrected once. Nothing new is asked of any gold:
-each test is taken from the stored comparison of a board, as this caller sees it there, rounded or not. What the
-caller does not see on a board is not counted, and the reason tells nothing of its rows.
+The worker's half computes the answer and saves it once.
 """
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import cast
 
 from sqlalchemy import Connection
 
 from service import queue, requests
 from service.caller import Caller
 from service.context import Context
-from service.contract.comparisons import ComparisonRequest, SeriesComparison, SeriesQuery, StoredComparison
+from service.contract.comparisons import ComparisonRequest, StoredComparison
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, invalid, unprocessable
-from service.policy import gate
 from service.policy.release import Release
 from service.store import benchmarks, boards, comparisons, runs
 from service.store.benchmarks import Benchmark
 from service.usecases import comparison_views
-from service.usecases.access import benchmark_of, storable, team_of
-from service.usecases.boards import compare, ranking, viewing
+from service.usecases.access import benchmark_of, team_of
+from service.usecases.boards import compare, ranking
 from service.usecases.boards.ranking import comparison_id
 from service.usecases.boards.work import keep_asked
 from service.usecases.events import record_event
-from service.usecases.runs import Ending, Failure, Progress, QueuedRun, Shown, add_run
+from service.usecases.runs import Ending, Failure, Progress, QueuedRun, add_run
 from service.usecases.scoring import shares
 from service.usecases.submissions import views
-from treescore.core import params
 from treescore.errors import ScoringError
 from treescore.significance import Settings, units
-from treescore.significance.families import Compared, across
 
 
 def work(context: Context, run: runs.Run, _progress: Progress) -> Ending | None:
@@ -307,90 +300,3 @@ def _open(db: Connection, known: comparisons.Comparison) -> bool:
     run = runs.get(db, known.run_id)
     failure = (known.document or {}).get("failure") or {}
     return run is not None and run.state == runs.FAILED and failure.get("kind") != "input"
-
-
-# what is read without a new question
-
-
-MOST_BENCHMARKS = 20
-"""Benchmarks of a series that one answer compares, by id; for each a stored comparison is read whole."""
-
-
-class _Unseen(Exception):
-    """The caller sees no test of the two teams on a benchmark; the message says why."""
-
-
-def compare_in_series(context: Context, caller: Caller, series: str, query: SeriesQuery) -> Shown[SeriesComparison]:
-    """Compare the rows of two teams on the benchmarks of a series that the caller may know of.
-
-    Raises:
-        NotFound: the caller knows of no benchmark of the series.
-        Unprocessable: both teams are the same.
-    """
-    if query.a == query.b:
-        raise invalid("repeated-team", "/b", "Both teams are the same. Name two teams.")
-    compared: list[Compared] = []
-    untested: list[dict[str, str]] = []
-    with context.store.read() as db:
-        rows = benchmarks.listing(db, None, None, series) if storable(series) else []
-        known = [row for row in rows if gate.knows(row, caller)]
-        if not known:
-            raise NotFound(f"Unknown series {series!r}.")
-        for benchmark in known[:MOST_BENCHMARKS]:
-            try:
-                compared.append(_compared(db, context, caller, benchmark, query))
-            except _Unseen as reason:
-                untested.append({"benchmark": benchmark.id, "reason": str(reason)})
-    late = f"It is not among the first {MOST_BENCHMARKS} benchmarks of the series."
-    untested += [{"benchmark": benchmark.id, "reason": late} for benchmark in known[MOST_BENCHMARKS:]]
-    how = ranking.BOARD_SETTINGS
-    pair = (query.a, query.b)
-    joined = across(compared, correction=how.correction, alpha=how.alpha, independent=True, pairs=[pair])
-    return Shown(cast("SeriesComparison", {"series": series, **joined, "untested": untested}))
-
-
-def _compared(db: Connection, context: Context, caller: Caller, benchmark: Benchmark, query: SeriesQuery) -> Compared:
-    """Return the test of the two teams' rows on a benchmark, as the caller sees it.
-
-    Raises:
-        _Unseen: the caller sees none.
-    """
-    release = Release.of(benchmark, caller, context.now(), board=True)
-    if not release.shows(gate.Level.SCORES):
-        raise _Unseen("The feedback level of this benchmark shows no comparisons.")
-    if not release.named:
-        raise _Unseen("The leaderboard of this benchmark hides the names of teams.")
-    try:
-        board = ranking.board_of(db, benchmark, until=release.until, share=release.share)
-        viewing.released(db, benchmark, release, board.revision, board.tracks).require(board.score, board.part)
-    except (NotFound, Forbidden) as error:
-        raise _Unseen(error.detail) from error
-    rows = ranking.rows_of(db, board)
-    named = benchmarks.team_names(db, benchmark.id, (query.a, query.b))
-    row_of: dict[str, str] = {}
-    for row in rows:
-        if row.entry.team_id in named and row.entry.value is not None:
-            row_of.setdefault(row.entry.team_id, row.entry.id)
-    for team in (query.a, query.b):
-        if team not in row_of:
-            raise _Unseen(f"The leaderboard has no row of {team!r} with a score.")
-    name, comparison = compare.comparison_behind(db, board, rows)
-    if comparison is None:
-        raise _Unseen("The leaderboard is not compared yet.")
-    team_of = {submission: team for team, submission in row_of.items()}
-    if not any(pair["a"] in team_of and pair["b"] in team_of for pair in comparison["pairs"]):
-        raise _Unseen("The two rows are not compared with each other.")
-    return Compared(
-        _named(gate.comparison_view(release.level, comparison), board.score, team_of),
-        {"benchmark": benchmark.id, "comparison": name},
-    )
-
-
-def _named(document: Mapping[str, params.Json], score: str, team_of: Mapping[str, str]) -> dict[str, params.Json]:
-    """Return the pair of two submissions under the names of their teams, as a document of its own."""
-    pairs = [
-        {**pair, "a": team_of[pair["a"]], "b": team_of[pair["b"]]}
-        for pair in document["pairs"]
-        if pair["a"] in team_of and pair["b"] in team_of
-    ]
-    return {"score": score, "alternative": document["alternative"], "pairs": pairs}

@@ -286,8 +286,6 @@ class AcrossTest(Document):
     """One test of a family."""
 
     score: str
-    benchmark: str
-    comparison: str
     difference: float | None
     better: str | None
     p: float | None
@@ -303,9 +301,7 @@ class AcrossSide(Document):
 
     p: tuple[float, ...]
     bonferroni: tuple[float, ...]
-    fisher: tuple[float, ...] | None
     k_bonferroni: int
-    k_fisher: int | None
     holm: tuple[int, ...]
 
 
@@ -1205,19 +1201,6 @@ class StoredComparison(Document):
     progress: Progress | None
     labels: Document
     failure: Failure | None
-
-
-class SeriesComparison(Document):
-    """The tests of two teams on the benchmarks of a series as one family, corrected once."""
-
-    views: ClassVar[Mapping[str, type[Document]]] = {"pairs": AcrossPair}
-    family: Document
-    correction: str
-    alpha: float
-    assumed: str
-    pairs: tuple[AcrossPair, ...]
-    series: str
-    untested: tuple[Document, ...]
 
 
 class Webhook(Document):

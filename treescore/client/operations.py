@@ -55,7 +55,6 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("ask_comparison", "POST", "/v1/benchmarks/{benchmark}/comparisons", "Prefer"),
     ("get_comparison", "GET", "/v1/comparisons/{comparison}", "Prefer"),
     ("delete_comparison", "DELETE", "/v1/comparisons/{comparison}", ""),
-    ("compare_in_series", "GET", "/v1/series/{series_id}/comparison", ""),
     ("list_webhooks", "GET", "/v1/webhooks", ""),
     ("create_webhook", "POST", "/v1/webhooks", ""),
     ("delete_webhook", "DELETE", "/v1/webhooks/{webhook}", ""),

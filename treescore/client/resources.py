@@ -200,11 +200,6 @@ class BenchmarksMethods(BenchmarksWork):
         return self._call("list_benchmarks", query={"limit": page, "series": series}).listed(documents.Benchmark)
 
     @method
-    async def compare_in_series(self, series: str, a: str, b: str) -> documents.SeriesComparison:
-        """Compare two teams on all benchmarks of a series."""
-        return await self._read(documents.SeriesComparison, "compare_in_series", series, query={"a": a, "b": b})
-
-    @method
     async def join(self, invite: str, team: str, name: str, contact: str) -> documents.JoinedTeam:
         """Make a team of the benchmark that an invite is for, by its secret; the team's token is shown once."""
         return await self._read(
