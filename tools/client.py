@@ -93,7 +93,6 @@ benchmark.fitting           list_fitting
 benchmark.revisions         list_revisions
 benchmark.revision          get_revision
 benchmark.difference        get_revision_difference
-benchmark.analytics         get_analytics days
 benchmark.input             get_part_input
 submission.get              get_submission
 submission.wait             get_submission

@@ -276,7 +276,6 @@ ORGANISED: Mapping[str, tuple[str, str]] = {
     "create_benchmark": ("organise make", "/admin/new"),
     "patch_benchmark": ("organise settings", "/admin/{benchmark}"),
     "delete_benchmark": ("organise delete", "/admin/{benchmark}"),
-    "get_analytics": ("organise analytics", "/admin/{benchmark}"),
     "list_fitting": ("organise fitting", "/admin/{benchmark}"),
     "create_revision": ("organise revise", "/admin/{benchmark}"),
     "list_teams": ("organise teams", "/admin/{benchmark}/teams"),

@@ -113,17 +113,6 @@ def get_part_input(caller: Caller, benchmark: str, part: str) -> Response:
     return answers.conditional(benchmarks.part_input(calls.context(), caller, benchmark, part))
 
 
-@blueprint.get("/<benchmark>/analytics")
-@asks(answer("The numbers.", contract.Analytics), scopes=("organise",), also="scope kept")
-def get_analytics(caller: Caller, query: contract.AnalyticsQuery, benchmark: str) -> Response:
-    """Get numbers of submissions, failures and waiting times of the last days.
-
-    For organisers. Days are UTC days. Deleted submissions count. At most the newest 20,000 submissions are counted;
-    `complete` is false where there are more.
-    """
-    return answers.conditional(benchmarks.analytics_of(calls.context(), caller, benchmark, query))
-
-
 @blueprint.get("/<benchmark>/fitting")
 @asks(
     answer("A page of teams.", derive.Page[contract.TeamFitting]),

@@ -45,7 +45,6 @@ GOOD: dict[str, Address] = {
     "list_revisions": _benchmark("/revisions"),
     "get_revision": _benchmark("/revisions/1"),
     "get_revision_difference": lambda task: task.revised() + "/difference",
-    "get_analytics": _benchmark("/analytics"),
     "list_teams": _benchmark("/teams"),
     "list_invites": _benchmark("/invites"),
     "list_submissions": _benchmark("/submissions"),

@@ -680,30 +680,6 @@ class Benchmark(Document):
     warnings: tuple[Warning, ...]
 
 
-class Spread(Document):
-    """Seconds."""
-
-    number: int
-    median: float | None
-    p90: float | None
-
-
-class Analytics(Document):
-    """Numbers of submissions, failures and waiting times."""
-
-    views: ClassVar[Mapping[str, type[Document]]] = {"waiting_seconds": Spread, "scoring_seconds": Spread}
-    benchmark: str
-    first_day: str
-    last_day: str
-    complete: bool
-    days: tuple[Document, ...]
-    attempts: Document
-    failures: tuple[Document, ...]
-    waiting_seconds: Spread
-    scoring_seconds: Spread
-    queue: Document
-
-
 class TeamFitting(Document):
     """How a team fits its outputs to the test set."""
 

@@ -21,7 +21,6 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("patch_benchmark", "PATCH", "/v1/benchmarks/{benchmark}", "If-Match"),
     ("delete_benchmark", "DELETE", "/v1/benchmarks/{benchmark}", ""),
     ("get_part_input", "GET", "/v1/benchmarks/{benchmark}/parts/{part}/input", ""),
-    ("get_analytics", "GET", "/v1/benchmarks/{benchmark}/analytics", ""),
     ("list_fitting", "GET", "/v1/benchmarks/{benchmark}/fitting", ""),
     ("list_revisions", "GET", "/v1/benchmarks/{benchmark}/revisions", ""),
     ("create_revision", "POST", "/v1/benchmarks/{benchmark}/revisions", "Prefer Idempotency-Key"),

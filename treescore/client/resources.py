@@ -407,11 +407,6 @@ class BenchmarkMethods(BenchmarkWork):
         return await self._read(documents.RevisionDifference, "get_revision_difference", self.id, str(number))
 
     @method
-    async def analytics(self, days: int | None = None) -> documents.Analytics:
-        """Get numbers of submissions, failures and waiting times of the last days."""
-        return await self._read(documents.Analytics, "get_analytics", self.id, query={"days": days})
-
-    @method
     async def input(self, part: str, *, to: Target | None = None) -> str:
         """Get the words of a part without annotation.
 
