@@ -111,7 +111,6 @@ tokens.revoke               revoke_token
 webhooks.list               list_webhooks
 webhooks.delete             delete_webhook
 webhooks.test               test_webhook
-webhooks.rotate             rotate_webhook
 webhooks.deliveries         list_deliveries
 webhooks.replay             replay_delivery
 """

@@ -296,7 +296,6 @@ ORGANISED: Mapping[str, tuple[str, str]] = {
     "create_webhook": ("organise webhooks add", "/admin/webhooks"),
     "delete_webhook": ("organise webhooks remove", "/admin/webhooks"),
     "test_webhook": ("organise webhooks test", "/admin/webhooks"),
-    "rotate_webhook": ("organise webhooks rotate", "/admin/webhooks"),
     "list_deliveries": ("organise webhooks deliveries", "/admin/webhooks/{webhook}"),
     "replay_delivery": ("organise webhooks replay", "/admin/webhooks/{webhook}"),
     "list_tokens": ("organise tokens list", "/admin/tokens"),

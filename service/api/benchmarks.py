@@ -442,21 +442,6 @@ def test_webhook(caller: Caller, webhook: str) -> Response:
     return answers.queued(events.send_test(calls.context(), caller, webhook))
 
 
-@webhook_blueprint.post("/<webhook>/rotate")
-@asks(
-    answer("The webhook and its new secret.", access.NewWebhook, status=201),
-    scopes=("submit",),
-    also="scope found makes limited",
-)
-def rotate_webhook(caller: Caller, webhook: str) -> Response:
-    """Replace the secret of a webhook.
-
-    The new secret is shown only in this answer. For 24 hours the old one signs too: `webhook-signature` then has two
-    signatures, separated by a space, of which one must fit.
-    """
-    return answers.secret(events.rotate_secret(calls.context(), caller, webhook), f"/v1/webhooks/{webhook}")
-
-
 @webhook_blueprint.get("/<webhook>/deliveries")
 @asks(answer("A page of deliveries.", derive.Page[access.Delivery]), scopes=("submit",), also="scope found page")
 def list_deliveries(caller: Caller, query: PageQuery, webhook: str) -> Response:

@@ -481,8 +481,6 @@ webhooks = _table(
     Column("created_at", Utc, nullable=False),
     Column("disabled_at", Utc),
     Column("failures", Integer, nullable=False, comment="in a row"),
-    Column("old_secret", Text, comment="signs beside the other until old_secret_until"),
-    Column("old_secret_until", Utc),
 )
 
 deliveries = _table(

@@ -418,7 +418,6 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("create_webhook", "409"): _many_webhooks,
     ("create_webhook", "429"): _too_many_changes("POST", body=HOOK),
     ("delete_webhook", "429"): _too_many_changes("DELETE"),
-    ("rotate_webhook", "429"): _too_many_changes("POST", "/rotate"),
     ("create_webhook", "410"): lambda stage: stage.client().post(
         "/v1/webhooks", json={**HOOK, "benchmark": SharedTask(stage).delete().rpartition("/")[2]}
     ),
@@ -427,7 +426,6 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ),
     ("test_webhook", "202"): _send("POST", lambda task: f"{_hook(task)}/test"),
     ("test_webhook", "409"): _send("POST", _disabled),
-    ("rotate_webhook", "201"): _send("POST", lambda task: f"{_hook(task)}/rotate"),
     ("replay_delivery", "202"): _send("POST", _delivery),
     ("replay_delivery", "409"): _send("POST", lambda task: _delivery(task, sent=False)),
     ("list_events", "404"): _get(GOOD["list_events"], "?after=x"),

@@ -72,17 +72,6 @@ def replay(client: Client, webhook: str, delivery: str) -> Answer:
     return Answer(made.document, [f"{made['id']}  {made['state']}"])
 
 
-@asks(webhooks, "rotate")
-@click.argument("webhook", metavar="ID")
-def rotate(client: Client, webhook: str) -> Answer:
-    """Replace the secret, and print it, once.
-
-    The old one signs too for a day.
-    """
-    made = client.webhooks.rotate(webhook)
-    return Answer(made.document, [f"{made['id']}  {made['secret']}"])
-
-
 @asks(webhooks, "remove")
 @click.argument("webhook", metavar="ID")
 def remove_webhook(client: Client, webhook: str) -> Answer:

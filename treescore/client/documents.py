@@ -1190,7 +1190,6 @@ class Webhook(Document):
     created_at: str
     disabled_at: str | None
     failures: int
-    old_secret_until: str | None
 
 
 class NewWebhook(Document):
@@ -1204,7 +1203,6 @@ class NewWebhook(Document):
     created_at: str
     disabled_at: str | None
     failures: int
-    old_secret_until: str | None
     secret: str
 
 

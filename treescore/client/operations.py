@@ -58,7 +58,6 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("create_webhook", "POST", "/v1/webhooks", ""),
     ("delete_webhook", "DELETE", "/v1/webhooks/{webhook}", ""),
     ("test_webhook", "POST", "/v1/webhooks/{webhook}/test", ""),
-    ("rotate_webhook", "POST", "/v1/webhooks/{webhook}/rotate", ""),
     ("list_deliveries", "GET", "/v1/webhooks/{webhook}/deliveries", ""),
     ("replay_delivery", "POST", "/v1/webhooks/{webhook}/deliveries/{delivery}/replay", ""),
     ("list_events", "GET", "/v1/events", ""),

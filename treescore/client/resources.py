@@ -618,11 +618,6 @@ class WebhooksMethods(Resource):
         return await self._read(documents.Delivery, "test_webhook", id_of(webhook))
 
     @method
-    async def rotate(self, webhook: str | Document) -> documents.NewWebhook:
-        """Replace the secret of a webhook."""
-        return await self._read(documents.NewWebhook, "rotate_webhook", id_of(webhook))
-
-    @method
     def deliveries(self, webhook: str | Document, *, page: int | None = None) -> AsyncIterator[documents.Delivery]:
         """List the deliveries of a webhook, newest first."""
         return self._call("list_deliveries", id_of(webhook), query={"limit": page}).listed(documents.Delivery)
