@@ -269,7 +269,6 @@ class Config:
         retain_comparisons_days: days after which answered comparisons are dropped, without those that a leaderboard
             shows; 0 keeps them.
         heartbeat_file: a file that workers, views and the sweeper touch while they live, for a probe; empty for none.
-        otlp_endpoint: where traces are sent by OTLP over HTTP, as http://collector:4318; empty for nowhere.
         webhooks_private: whether webhooks may go to private, local and reserved addresses.
         log_format: `plain` lines, `json`, or `auto`: plain where standard error is a terminal.
         log_level: the least that is logged: `debug` (finished reads too), `info`, `warning`, `error` (faults only), or
@@ -323,7 +322,6 @@ class Config:
     retain_jobs_days: int = 0
     retain_comparisons_days: int = 90
     heartbeat_file: str = ""
-    otlp_endpoint: str = ""
     webhooks_private: bool = False
     log_format: str = AUTO
     log_level: str = AUTO
@@ -435,8 +433,6 @@ def _check_address(name: str, text: str) -> None:
         for host in listed(text):
             if not is_host(host):
                 raise ConfigError(f"{variable} has {host!r}; set names as scores.example.org, separated by commas.")
-    if name == "otlp_endpoint" and text and not text.startswith(("http://", "https://")):
-        raise ConfigError(f"{variable} is {text!r}; set the address of a collector, as http://collector:4318.")
     if name == "database_url" and not text.startswith(STORE_SCHEMES):
         raise ConfigError(f"{variable} must begin with sqlite: or postgresql:, as postgresql+psycopg://host/name.")
     if name == "database_url" and text.startswith("sqlite") and text.partition("://")[2].lstrip("/") in IN_MEMORY:

@@ -58,6 +58,14 @@ def bind(**fields: str) -> None:
     _bound.set({**_bound.get(), **fields})
 
 
+def note_stored(run_id: str) -> str | None:
+    """Give the lines of a request the id of a run that it stores. Return the id of the request that the run is from."""
+    known = bound()
+    if RUN_ID not in known:
+        bind(run=run_id)
+    return known.get(REQUEST_ID)
+
+
 def begin(request_id: str) -> None:
     """Give all lines the id of a request from now on, and nothing of the one before it."""
     _bound.set({REQUEST_ID: request_id})

@@ -34,7 +34,7 @@ EVENT_KINDS = (
     *("submission.cancelled", "submission.retried", "submission.deleted"),
     *("comparison.created", "comparison.done", "comparison.failed"),
     *("token.created", "token.revoked"),
-    *("webhook.created", "webhook.deleted", "webhook.disabled", "webhook.rotated", "webhook.test"),
+    *("webhook.created", "webhook.deleted", "webhook.disabled", "webhook.test"),
 )
 WEBHOOK_TEST = "webhook.test"
 MAX_NOTES = 10_000

@@ -73,7 +73,6 @@ job.agreement               get_agreement
 job.cancel                  cancel_job
 job.delete                  delete_job
 benchmarks.list             list_benchmarks
-benchmarks.compare_in_series compare_in_series a b
 benchmark.get               get_benchmark
 benchmark.wait              get_benchmark
 benchmark.delete            delete_benchmark
@@ -94,7 +93,6 @@ benchmark.fitting           list_fitting
 benchmark.revisions         list_revisions
 benchmark.revision          get_revision
 benchmark.difference        get_revision_difference
-benchmark.analytics         get_analytics days
 benchmark.input             get_part_input
 submission.get              get_submission
 submission.wait             get_submission
@@ -107,14 +105,12 @@ submission.output           get_output part
 comparison.get              get_comparison
 comparison.wait             get_comparison
 comparison.rendered         get_comparison format
-comparison.items            list_differing_items
 comparison.delete           delete_comparison
 tokens.list                 list_tokens
 tokens.revoke               revoke_token
 webhooks.list               list_webhooks
 webhooks.delete             delete_webhook
 webhooks.test               test_webhook
-webhooks.rotate             rotate_webhook
 webhooks.deliveries         list_deliveries
 webhooks.replay             replay_delivery
 """
@@ -143,7 +139,7 @@ SENDING = {
     ),
 }  # fmt: skip
 """Each method that sends a document with its operation, the members of the document, and what it does."""
-NAMES = {"limit": "page", "format": "form", "token_id": "token", "series_id": "series", "problem": "name"}
+NAMES = {"limit": "page", "format": "form", "token_id": "token", "problem": "name"}
 """Parameters that callers name otherwise."""
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 PLACES = {"number": "int", **dict.fromkeys(("team", "invite", "token_id", "webhook", "delivery"), "str | Document")}

@@ -8,7 +8,6 @@ from rq import get_current_job
 from rq.timeouts import JobTimeoutException
 from sqlalchemy.exc import OperationalError
 
-from service import monitoring
 from service.config import load_config
 from service.context import Context, open_context
 from service.logs import Log, at_work, configure_logs, fault
@@ -52,12 +51,11 @@ def process_context() -> Context:
 
 
 def begun_process(kind: str) -> Context:
-    """Return the context of a process that begins: its files are private, its log and traces set up."""
+    """Return the context of a process that begins: its files are private, its log set up."""
     private_umask()
     configure_logs(load_config())
     context = process_context()
     context.meters.process = kind
-    monitoring.configure_traces(context.config.otlp_endpoint, kind)
     return context
 
 

@@ -21,7 +21,6 @@ from service.context import Context, report_counts
 from service.errors import ServiceError
 from service.logs import Log
 from service.monitoring import VIEWS as SECONDS_OF_VIEWS
-from service.monitoring import span
 from service.process import Stop, beat, memory_limit, pause_after, stop_signal, wait_for_store
 from service.queue import REDIS_ERRORS
 from service.store import views
@@ -135,7 +134,7 @@ class Views:
         question = Question.of(asked.question)
         begin, state = perf_counter(), views.FAILED
         try:
-            with HideDetails(view=asked.key), span("view", kind=question.kind), self._limit():
+            with HideDetails(view=asked.key), self._limit():
                 try:
                     body = pack_json(self._maker.make(question))
                     state = views.MADE

@@ -19,7 +19,6 @@ import redis
 import rq
 from rq.exceptions import StopRequested
 
-from service import monitoring
 from service.context import Context
 from service.logs import at_work
 from service.monitoring import Meters
@@ -124,7 +123,6 @@ class Worker(rq.Worker):  # type: ignore[misc]
         done = bool(super().perform_job(job, queue))
         self.context.queue.add_counts()
         self._met_large[0] |= jit.compiler_loaded()
-        monitoring.flush_spans()  # only here: a collector that is unavailable costs seconds
         return done
 
     def _killed(self, job: Any, _pid: int | None, status: int | None, _usage: object) -> None:

@@ -113,17 +113,6 @@ def get_part_input(caller: Caller, benchmark: str, part: str) -> Response:
     return answers.conditional(benchmarks.part_input(calls.context(), caller, benchmark, part))
 
 
-@blueprint.get("/<benchmark>/analytics")
-@asks(answer("The numbers.", contract.Analytics), scopes=("organise",), also="scope kept")
-def get_analytics(caller: Caller, query: contract.AnalyticsQuery, benchmark: str) -> Response:
-    """Get numbers of submissions, failures and waiting times of the last days.
-
-    For organisers. Days are UTC days. Deleted submissions count. At most the newest 20,000 submissions are counted;
-    `complete` is false where there are more.
-    """
-    return answers.conditional(benchmarks.analytics_of(calls.context(), caller, benchmark, query))
-
-
 @blueprint.get("/<benchmark>/fitting")
 @asks(
     answer("A page of teams.", derive.Page[contract.TeamFitting]),
@@ -451,21 +440,6 @@ def test_webhook(caller: Caller, webhook: str) -> Response:
     other. The log tells how it went. A disabled webhook answers 409.
     """
     return answers.queued(events.send_test(calls.context(), caller, webhook))
-
-
-@webhook_blueprint.post("/<webhook>/rotate")
-@asks(
-    answer("The webhook and its new secret.", access.NewWebhook, status=201),
-    scopes=("submit",),
-    also="scope found makes limited",
-)
-def rotate_webhook(caller: Caller, webhook: str) -> Response:
-    """Replace the secret of a webhook.
-
-    The new secret is shown only in this answer. For 24 hours the old one signs too: `webhook-signature` then has two
-    signatures, separated by a space, of which one must fit.
-    """
-    return answers.secret(events.rotate_secret(calls.context(), caller, webhook), f"/v1/webhooks/{webhook}")
 
 
 @webhook_blueprint.get("/<webhook>/deliveries")

@@ -174,34 +174,3 @@ def delete_comparison(caller: Caller, comparison: str) -> Response:
     """
     comparisons.delete_comparison(calls.context(), caller, comparison)
     return answers.nothing()
-
-
-@comparison_blueprint.get("/comparisons/<comparison>/items")
-@asks(
-    answer("A page of items, the largest difference first.", Page[compared.DifferingItem], *texts(calls.ITEM_FORMS)),
-    scopes=("submit", "read"),
-    also="scope kept page forms invalid",
-)
-def list_differing_items(caller: Caller, query: compared.DifferingQuery, comparison: str) -> Response:
-    """List the items in which two submissions differ most.
-
-    Only for your own submissions, if the feedback level of the benchmark shows items; for metrics that score the
-    division into sentences, if it shows gold. Where differences are hidden, all items are listed in text order.
-    """
-    return item_page(comparisons.comparison_items(calls.context(), caller, comparison, query), query.format)
-
-
-@comparison_blueprint.get("/series/<series_id>/comparison")
-@asks(
-    answer("The tests, and on how many benchmarks the one team is better.", compared.SeriesComparison),
-    also="found invalid",
-)
-def compare_in_series(caller: Caller, query: compared.SeriesQuery, series_id: str) -> Response:
-    """Compare two teams on all benchmarks of a series.
-
-    Taken from the comparisons behind the leaderboards by the main scores, as you see them there, with the rows of the
-    teams of these ids; it counts towards no quota. The tests are corrected once, over the benchmarks. Benchmarks on
-    which you see no comparison of the two are listed with the reason; those that you may not know of are left out.
-    """
-    view = comparisons.compare_in_series(calls.context(), caller, series_id, query)
-    return answers.conditional(view, kind=answers.Kind.PUBLIC)

@@ -33,7 +33,7 @@ from service import context, logs
 from service.caller import Caller
 from service.config import Config, Host, answered_hosts, answers_for, origin_of, parse_host, path_of, public_path
 from service.errors import BadRequest, Forbidden, Misdirected, NotFound
-from service.monitoring import REQUESTS, Meters, span
+from service.monitoring import REQUESTS, Meters
 
 PROBES = ("/livez", "/readyz")
 """Paths that answer for all hosts, because probes ask addresses."""
@@ -52,7 +52,6 @@ PUBLIC = frozenset(
         "/v1/benchmarks/<benchmark>/history",
         "/v1/benchmarks/<benchmark>/comparisons",
         "/v1/comparisons/<comparison>",
-        "/v1/series/<series_id>/comparison",
         "/v1/events",
         "/v1/scorers",
         "/v1/scorers/<name>",
@@ -155,11 +154,8 @@ class Around:
             done(environ, note, int(status[:3]), None if length is None else int(length), seconds)
             return start_response(status, headers + added, *failed)
 
-        with self._load.taken(), span(_method(environ), environ.get("HTTP_TRACEPARENT"), request_id=note.id) as traced:
-            answer = self._app(environ, begin)
-            if traced is not None:
-                traced.update_name(f"{_method(environ)} {note.route or UNKNOWN}")
-            return answer
+        with self._load.taken():
+            return self._app(environ, begin)
 
 
 def done(environ: Environ, note: Note, status: int, length: int | None, seconds: float) -> None:

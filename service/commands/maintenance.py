@@ -1,9 +1,8 @@
-"""The commands that operate a store: migrate, backup, restore, check, purge, doctor, and its tokens and teams.
+"""The commands that operate a store: migrate, backup, restore, check, purge, doctor, and its tokens.
 
 `treescore backup FILE` writes everything into one file, while the service runs; `treescore restore FILE` puts it into
 an empty place. `treescore check` says whether everything that is stored is whole, `treescore doctor` has one line on
-each part of the service. `treescore token` makes, lists and revokes tokens, also while the service is down; `treescore
-teams` makes the teams of a table, and prints their tokens as a table.
+each part of the service. `treescore token` makes, lists and revokes tokens, also while the service is down.
 """
 
 import os
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import click
 import orjson
@@ -27,13 +26,10 @@ from service.requests import SCOPES
 from service.store.archive import migrate as run_migrations
 from service.store.database import Schema, SchemaState, Store, file_of_url, require_current_schema, schema_of
 from service.store.tokens import Token
-from service.team_table import load_teams, teams_csv
 from service.usecases import checks, retention, runs
 from service.usecases import tokens as token_work
-from service.usecases.benchmarks.teams import create_teams
 from service.usecases.checks import Finding, Level, worst
 from treescore.core.wording import counted, did_you_mean
-from treescore.errors import Problem
 
 Command = Callable[..., Any]
 
@@ -429,37 +425,3 @@ def _state(row: Token, now: datetime) -> str:
     if row.revoked_at is not None:
         return "revoked"
     return "expired" if row.expires_at is not None and row.expires_at <= now else "valid"
-
-
-@click.command()
-@click.argument("benchmark")
-@click.argument("table", type=click.File("rb"))
-@operating_options
-def teams(benchmark: str, table: BinaryIO, data_dir: Path | None, *, as_json: bool) -> None:
-    """Make all teams of TABLE (CSV with the header id,name,contact; - for standard input), or none.
-
-    Prints them with their tokens, which are shown only here. The service may run or be down.
-    """
-    config = config_of(data_dir)
-    body = table.read(config.max_body_bytes + 1)
-    if len(body) > config.max_body_bytes:
-        raise processes.Refused(f"The table exceeds {config.max_body_bytes} bytes. Make the teams in several runs.")
-    with existing_store(config) as context:
-        made = _made(context, benchmark, body)
-    if as_json:
-        show_document({"teams": made}, (), as_json=True)
-    else:
-        click.echo(teams_csv(made), nl=False)
-
-
-def _made(context: Context, benchmark: str, body: bytes) -> Sequence[dict[str, object]]:
-    try:
-        return create_teams(context, token_work.OPERATOR, benchmark, load_teams(body, context.config.max_problems))
-    except ServiceError as error:
-        more = error.total - len(error.problems)
-        lines = [*map(_line, error.problems), *([f"and {more} more"] if more > 0 else [])]
-        raise processes.Refused("\n".join(lines or [error.detail])) from error
-
-
-def _line(problem: Problem) -> str:
-    return f"line {problem.line}, field {problem.column}: {problem.detail}"

@@ -268,7 +268,6 @@ class Webhook(TypedDict):
     created_at: common.Moment
     disabled_at: common.Moment | None
     failures: int
-    old_secret_until: common.Moment | None
 
 
 class Delivery(TypedDict):

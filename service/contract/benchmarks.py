@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 
 from service import requests
 from service.contract import common, derive, fields, jobs
-from service.contract.fields import Changes, Checked, Fault, Mapped, OneOf, Shape, component, length, whole, wrong_type
-from service.requests import MISSING, Missing, Query, Request
+from service.contract.fields import Changes, Checked, Fault, Mapped, OneOf, Shape, component, length, wrong_type
+from service.requests import MISSING, Missing, Request
 from treescore.core.params import Json
 
 MAX_LISTED = 1000
@@ -314,17 +314,6 @@ class BenchmarksQuery(common.PageQuery):
     series: common.Slug | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnalyticsQuery(Query):
-    """Of how many days.
-
-    Attributes:
-        days: How many days are counted, up to today.
-    """
-
-    days: Annotated[int, whole(1, 366)] = 30
-
-
 RevisionState: TypeAlias = Annotated[
     str, OneOf(("checking", "rescoring", "active", "superseded", "failed", "ready")), derive.Named("RevisionState")
 ]
@@ -511,90 +500,6 @@ class RevisionDifference(TypedDict):
     parts: Sequence[ChangedPart]
     settings: Sequence[ChangedSetting]
     moved: Sequence[RankChange] | None
-
-
-class Spread(TypedDict):
-    """Seconds.
-
-    Attributes:
-        number: How many times were measured.
-        p90: Nine of ten are not longer.
-    """
-
-    number: int
-    median: float | None
-    p90: float | None
-
-
-@derive.inline
-class AnalyticsDay(TypedDict):
-    """The submissions of one UTC day."""
-
-    day: common.Day
-    scored: int
-    failed: int
-    cancelled: int
-    queued: int
-    running: int
-    validations: int
-
-
-@derive.inline
-class AnalyticsAttempts(TypedDict):
-    """How often was submitted.
-
-    Attributes:
-        further: Attempts after the first one of a submission.
-        validations: Requests of teams with `validate_only`.
-    """
-
-    submissions: int
-    further: int
-    validations: int
-
-
-@derive.inline
-class AnalyticsFailure(TypedDict):
-    """One reason of failed attempts.
-
-    Attributes:
-        kind: `input`, `limit` or `service`.
-        code: Null for failures of the service.
-    """
-
-    kind: str
-    code: str | None
-    attempts: int
-
-
-@derive.inline
-class AnalyticsQueue(TypedDict):
-    """What waits and runs now."""
-
-    queued: int
-    running: int
-    oldest: common.Moment | None
-
-
-class Analytics(TypedDict):
-    """Numbers of submissions, failures and waiting times.
-
-    Attributes:
-        complete: Whether all submissions of these days are counted.
-        days: Every day, oldest first, with its submissions by state as it is now.
-        failures: Failed attempts by code, the most frequent first. An attempt with several codes counts for each.
-    """
-
-    benchmark: str
-    first_day: common.Day
-    last_day: common.Day
-    complete: bool
-    days: Sequence[AnalyticsDay]
-    attempts: AnalyticsAttempts
-    failures: Sequence[AnalyticsFailure]
-    waiting_seconds: Spread
-    scoring_seconds: Spread
-    queue: AnalyticsQueue
 
 
 @derive.inline

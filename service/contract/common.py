@@ -435,14 +435,3 @@ class SubmissionItem(ShownSentence):
     """
 
     item: Ordinal
-
-
-@more
-class ComparedItem(ShownSentence):
-    """One sentence.
-
-    Each metric adds members that name its differences, such as `words`; the pages in `docs/metrics/` describe them.
-    """
-
-    submission: str
-    item: NotRequired[Ordinal]

@@ -95,34 +95,6 @@ class ComparisonQuery(Query):
     format: Annotated[str, OneOf(tuple(FORMATS))] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class DifferingQuery(common.PageQuery):
-    """Which two submissions of a comparison, and in which format their differences.
-
-    Attributes:
-        a: Id of the first submission; optional if the comparison has two.
-        b: Id of the second submission; optional if the comparison has two.
-        format: Media type of the answer; the default follows `Accept`.
-    """
-
-    a: str | None = None
-    b: str | None = None
-    format: common.ItemForm | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SeriesQuery(Query):
-    """Which two teams on the benchmarks of a series.
-
-    Attributes:
-        a: Id of the first team.
-        b: Id of the second team.
-    """
-
-    a: common.Slug
-    b: common.Slug
-
-
 Selection: TypeAlias = Annotated[
     str,
     OneOf(("adjusted", "none", "private")),
@@ -706,16 +678,12 @@ class AcrossTest(TypedDict):
     """One test of a family.
 
     Attributes:
-        benchmark: Only across benchmarks.
-        comparison: Id of the comparison that has the test, only across benchmarks.
         difference: Score of `a` minus score of `b`.
         p: Of the comparison on this score alone.
         p_adjusted: Corrected over the whole family.
     """
 
     score: str
-    benchmark: NotRequired[str]
-    comparison: NotRequired[str]
     difference: float | None
     better: Annotated[str, OneOf(("a", "b"))] | None
     p: common.Chance | None
@@ -731,17 +699,13 @@ class AcrossSide(TypedDict):
     Attributes:
         p: One-sided p of each test; 1 where it is not tested or the other system is better.
         bonferroni: p of 1, 2, ... tests, under any dependence.
-        fisher: p of 1, 2, ... tests, if they are independent; null for scores of one text.
         k_bonferroni: On at least so many, under any dependence.
-        k_fisher: On at least so many, if the tests are independent.
         holm: Positions of the tests with a difference, from 0.
     """
 
     p: Sequence[float]
     bonferroni: Sequence[float]
-    fisher: Sequence[float] | None
     k_bonferroni: int
-    k_fisher: int | None
     holm: Sequence[int]
 
 
@@ -775,32 +739,3 @@ class Across(TypedDict):
     alpha: float
     assumed: str
     pairs: Sequence[AcrossPair]
-
-
-@inline
-class UntestedBenchmark(TypedDict):
-    """A benchmark without a test, and why."""
-
-    benchmark: str
-    reason: str
-
-
-class SeriesComparison(Across):
-    """The tests of two teams on the benchmarks of a series as one family, corrected once."""
-
-    series: str
-    untested: Sequence[UntestedBenchmark]
-
-
-class DifferingItem(TypedDict):
-    """A sentence in which two submissions differ.
-
-    Attributes:
-        difference: Score of `a` minus score of `b`; null where it would reveal gold.
-    """
-
-    part: str
-    item: common.Ordinal
-    difference: float | None
-    a: common.ComparedItem
-    b: common.ComparedItem

@@ -105,7 +105,6 @@ WORDS: Mapping[str, Word] = {
 PARAMETERS: Mapping[str, Parameter] = {
     "JobId": Parameter("job_id", "Id of the job."),
     "Benchmark": Parameter("benchmark", "Id of the benchmark."),
-    "Series": Parameter("series_id", "Series of benchmarks."),
     "Part": Parameter("part", "Name of the part."),
     "RevisionNumber": Parameter("number", "Number of the revision."),
     "Team": Parameter("team", "Id of the team."),

@@ -8,7 +8,7 @@ from flask import Response, request
 from service.api import answers as api_answers
 from service.api import calls
 from service.caller import Caller
-from service.contract.benchmarks import AnalyticsQuery, Benchmark, BenchmarkChanges, BenchmarksQuery, RevisionRequest
+from service.contract.benchmarks import Benchmark, BenchmarkChanges, BenchmarksQuery, RevisionRequest
 from service.contract.common import PageQuery
 from service.errors import NotFound, PreconditionFailed, invalid, refuse
 from service.pages import answers, making, settings, visitors
@@ -23,8 +23,6 @@ blueprint = answers.pages("admin", "/admin")
 FIELDS = tuple(field for group in settings.GROUPS.values() for field in group)
 SAVED = "saved"
 """Parameter of the page of a benchmark: the state that a form has made, which is said as long as it lasts."""
-DAYS = 14
-"""Days of the analytics."""
 MANY = PageQuery(limit=1000)
 
 
@@ -125,7 +123,6 @@ def _benchmark_values(caller: Caller, view: Shown[Benchmark]) -> dict[str, Any]:
     """Return what the template of a benchmark shows."""
     context, document = calls.context(), view.document
     slug = document["id"]
-    analytics = benchmarks.analytics_of(context, caller, slug, AnalyticsQuery(days=DAYS)).document
     report = fitting.report(context, caller, slug, MANY) if document["active_revision"] else None
     texts = settings.texts_of(document, FIELDS)
     return {
@@ -133,7 +130,7 @@ def _benchmark_values(caller: Caller, view: Shown[Benchmark]) -> dict[str, Any]:
         "seen": settings.version_of(texts), "groups": settings.GROUPS, "zones": settings.ZONES, "texts": texts,
         "problem": None, "undeleted": "", "faults": {}, "stored": {}, "echoes": settings.echoes_of(texts),
         "guessed": making.GUESSED in request.args, "scores": making.score_labels(document),
-        "revisions": revisions.list_revisions(context, caller, slug, MANY).items, "analytics": analytics,
+        "revisions": revisions.list_revisions(context, caller, slug, MANY).items,
         "climbing": () if report is None else report.items,
         "more_teams": report is not None and report.next is not None,
         "figures": ScoreNames(document)(document["main_score"]).figures, "state": state_of(document, context.now()),

@@ -295,12 +295,6 @@ def make_webhook() -> Response:
     return _webhooks_page(secret=events.create_webhook(context, caller, calls.loaded(WebhookRequest, given)))
 
 
-@webhooks_blueprint.post("/<webhook>/rotate")
-def rotate_webhook(webhook: str) -> Response:
-    """Make a new secret; the old one signs too for a day."""
-    return _webhooks_page(secret=events.rotate_secret(calls.context(), visitors.organiser(sends=True), webhook))
-
-
 @webhooks_blueprint.post("/<webhook>/test")
 def test_webhook(webhook: str) -> Response:
     """Send a test event."""

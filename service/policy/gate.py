@@ -325,28 +325,6 @@ def items_view(level: Level, metric: str, documents: Sequence[Document]) -> list
     )
 
 
-def require_compared_items(level: Level, metric: str) -> None:
-    """Check that the items of a comparison may be shown.
-
-    Raises:
-        Forbidden: items are not shown at this level, or their numbers would show gold's division into sentences.
-    """
-    require(level, Level.ITEMS, "items")
-    if policy_documents.disclosure_of(metric).output_sentences:
-        require(level, Level.GOLD, f"items of {metric} by gold's sentences")
-
-
-def item_view(level: Level, metric: str, document: Document) -> dict[str, Any]:
-    """Return one item of a comparison, where items are identified by their number alone; see `items_view`."""
-    require_compared_items(level, metric)
-    return dict(document) if level is Level.GOLD else policy_documents.shown_item(metric, document)
-
-
-def differences_shown(level: Level, metric: str, score: str) -> bool:
-    """Return whether a caller may see in which sentences two outputs differ, and by how much."""
-    return level is Level.GOLD or score in policy_documents.disclosure_of(metric).scores
-
-
 def groupings_view(level: Level, metric: str, names: Iterable[str]) -> list[str]:
     """Return the groupings whose slices a caller may see, in the order given."""
     if level is Level.GOLD:

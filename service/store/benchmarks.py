@@ -118,8 +118,8 @@ def get(db: Connection, slug: str, *, lock: bool = False, exclusive: bool = Fals
     return one(db, query, _benchmark)
 
 
-def listing(db: Connection, after: str | None, limit: int | None, series: str | None = None) -> Sequence[Benchmark]:
-    """List benchmarks by slug, after a given one, without deleted ones; without a limit all."""
+def listing(db: Connection, after: str | None, limit: int, series: str | None = None) -> Sequence[Benchmark]:
+    """List benchmarks by slug, after a given one, without deleted ones."""
     query = tables.narrowed(select(benchmarks).where(benchmarks.c.deleted_at.is_(None)), (benchmarks.c.series, series))
     return [_benchmark(row) for row in db.execute(tables.page_from(query, benchmarks.c.id, after, limit))]
 

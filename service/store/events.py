@@ -118,8 +118,6 @@ class Webhook:
         created_at: when it was created.
         disabled_at: when it was disabled.
         failures: failed deliveries since the last successful one.
-        old_secret: the secret before, which signs beside the other until `old_secret_until`.
-        old_secret_until: when it ends.
     """
 
     id: str
@@ -132,14 +130,6 @@ class Webhook:
     created_at: datetime
     disabled_at: datetime | None = None
     failures: int = 0
-    old_secret: str | None = None
-    old_secret_until: datetime | None = None
-
-    def secrets(self, now: datetime) -> list[str]:
-        """Return the secrets that sign a delivery, the older one first: some receivers look at the first only."""
-        old = self.old_secret
-        between = old is not None and self.old_secret_until is not None and now < self.old_secret_until
-        return [old, self.secret] if between and old is not None else [self.secret]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +154,6 @@ class Delivery:
 def add_webhook(db: Connection, webhook: Webhook) -> None:
     """Store a new webhook."""
     db.execute(insert(webhooks).values(columns_of(webhook, kinds=" ".join(webhook.kinds))))
-
-
-def rotate_secret(db: Connection, webhook: Webhook, secret: str, until: datetime) -> None:
-    """Store a new secret; the present one signs beside it until a time."""
-    secrets = {"secret": secret, "old_secret": webhook.secret, "old_secret_until": until}
-    db.execute(update(webhooks).where(webhooks.c.id == webhook.id).values(secrets))
 
 
 def get_webhook(db: Connection, webhook_id: str) -> Webhook | None:

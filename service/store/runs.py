@@ -15,7 +15,7 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, Connection, bindparam, delete, func, insert, select, update
 
-from service.monitoring import note_stored
+from service.logs import note_stored
 from service.store.database import Store, lock
 from service.store.tables import AnyRow, columns_of, count, json_text, one, record_of, runs, turns
 
@@ -132,7 +132,6 @@ class Run:
     turn: int
     not_before: datetime | None = None
     request_id: str | None = None
-    trace: str | None = None
 
     @property
     def final(self) -> bool:
@@ -168,7 +167,7 @@ def add(
     precedence = int(kind in AD_HOC)
     turn = next_turn(db, queue, precedence, principal)
     state = (QUEUED, 0, now, None, None, None)
-    run = Run(run_id, kind, queue, *state, principal, precedence, turn, not_before, *note_stored(run_id))
+    run = Run(run_id, kind, queue, *state, principal, precedence, turn, not_before, note_stored(run_id))
     db.execute(_ADD, columns_of(run))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, or_, select, true, update
@@ -463,53 +463,3 @@ def outputs_of_teams(
 
 def _digests(outputs: Mapping[str, Mapping[str, str]]) -> dict[str, tuple[str, str | None]]:
     return {part: (of["digest"], of.get(ANNOTATION)) for part, of in outputs.items() if "digest" in of}
-
-
-MOST_ATTEMPTS = 20_000
-"""Submissions that are read; the newest."""
-
-
-class SentAttempt(NamedTuple):
-    """A submission, deleted or not.
-
-    Attributes:
-        utc_day: the day to whose quota it is charged.
-        state: of the submission.
-        run_state: of its current attempt.
-        attempt: the number of that, from 1.
-        failures: records of failed attempts.
-        queued_at, started_at, finished_at: of the current attempt.
-    """
-
-    utc_day: str
-    state: str
-    run_state: str
-    attempt: int
-    failures: Sequence[Mapping[str, Any]]
-    queued_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-
-
-def sent_since(db: Connection, benchmark_id: str, first_day: str) -> list[SentAttempt]:
-    """List the submissions from a UTC day on, newest first."""
-    c, r = submissions.c, runs.c
-    query = (
-        select(c.utc_day, c.state, r.state, c.attempt, c.failures, r.created_at, r.started_at, r.finished_at)
-        .join(runs, r.id == c.run_id)
-        .where(c.benchmark_id == benchmark_id, c.utc_day >= first_day)
-        .order_by(c.id.desc())
-        .limit(MOST_ATTEMPTS)
-    )
-    return [SentAttempt(*row)._replace(failures=orjson.loads(row.failures)) for row in db.execute(query)]
-
-
-def validations_since(db: Connection, benchmark_id: str, first_day: str) -> dict[str, int]:
-    """Count the validations from a UTC day on, by day."""
-    day = validations.c.utc_day
-    query = (
-        select(day, func.count().label("number"))
-        .where(validations.c.benchmark_id == benchmark_id, day >= first_day)
-        .group_by(day)
-    )
-    return {row.utc_day: int(row.number) for row in db.execute(query)}

@@ -168,7 +168,6 @@ runs = _table(
     Column("turn", Integer, nullable=False, comment="lower ones begin first in a precedence"),
     Column("not_before", Utc, comment="held until then; null: not held"),
     Column("request_id", String(128), comment="the request it comes from, for the log"),
-    Column("trace", String(64), comment="the span it comes from: traceparent of W3C Trace Context"),
     Index("ix_runs_state_created_at", "state", "created_at"),
     Index("ix_runs_next", "queue", "state", "precedence", "turn", "created_at"),
     Index("ix_runs_principal_state", "principal", "state", "queue", "precedence", "turn"),
@@ -482,8 +481,6 @@ webhooks = _table(
     Column("created_at", Utc, nullable=False),
     Column("disabled_at", Utc),
     Column("failures", Integer, nullable=False, comment="in a row"),
-    Column("old_secret", Text, comment="signs beside the other until old_secret_until"),
-    Column("old_secret_until", Utc),
 )
 
 deliveries = _table(

@@ -1,50 +1,32 @@
 """Comparisons: a stored question with its answer; the same question has the same id.
 
-The worker's half computes the answer and saves it once. Without a new question are read: items, the sentences in which
-two submissions differ most; and two teams on all benchmarks of a series: what the comparisons behind the boards say of
-them, corrected once. Nothing new is asked of any gold: each test is taken from the stored comparison of a board, as
-this caller sees it there, rounded or not. What the caller does not see on a board is not counted, and the reason tells
-nothing of its rows.
+The worker's half computes the answer and saves it once.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
 
-import numpy as np
 from sqlalchemy import Connection
 
 from service import queue, requests
 from service.caller import Caller
 from service.context import Context
-from service.contract.comparisons import (
-    ComparisonRequest,
-    DifferingQuery,
-    SeriesComparison,
-    SeriesQuery,
-    StoredComparison,
-)
-from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unprocessable, invalid, unprocessable
-from service.policy import documents as policy_documents
-from service.policy import gate
+from service.contract.comparisons import ComparisonRequest, StoredComparison
+from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, invalid, unprocessable
 from service.policy.release import Release
-from service.store import benchmarks, boards, comparisons, revisions, runs, score_records
+from service.store import benchmarks, boards, comparisons, runs
 from service.store.benchmarks import Benchmark
 from service.usecases import comparison_views
-from service.usecases.access import benchmark_of, item_number, may_read, storable, team_of
-from service.usecases.boards import compare, ranking, viewing
+from service.usecases.access import benchmark_of, team_of
+from service.usecases.boards import compare, ranking
 from service.usecases.boards.ranking import comparison_id
 from service.usecases.boards.work import keep_asked
 from service.usecases.events import record_event
-from service.usecases.runs import Ending, Failure, Page, Progress, QueuedRun, Shown, add_run
-from service.usecases.scoring import config, part_scorer, shares
+from service.usecases.runs import Ending, Failure, Progress, QueuedRun, add_run
+from service.usecases.scoring import shares
 from service.usecases.submissions import views
-from service.usecases.views.asking import Output, Views
-from treescore.core import arrays, params
 from treescore.errors import ScoringError
 from treescore.significance import Settings, units
-from treescore.significance.families import Compared, across
 
 
 def work(context: Context, run: runs.Run, _progress: Progress) -> Ending | None:
@@ -318,233 +300,3 @@ def _open(db: Connection, known: comparisons.Comparison) -> bool:
     run = runs.get(db, known.run_id)
     failure = (known.document or {}).get("failure") or {}
     return run is not None and run.state == runs.FAILED and failure.get("kind") != "input"
-
-
-# what is read without a new question
-
-
-@dataclass(frozen=True, slots=True)
-class _Differing:
-    """Sentences of two submissions in the order of the answer; part and sentence count from 0; all (n,)."""
-
-    difference: arrays.FloatArray
-    part: arrays.IntArray
-    sentence: arrays.IntArray
-
-
-def comparison_items(context: Context, caller: Caller, comparison_id: str, query: DifferingQuery) -> Page:
-    """Return sentences by the difference between the scores of two of a comparison's submissions, largest first.
-
-    Where the differences are hidden, all sentences are returned, in the order of the text.
-
-    A comparison of two needs no `a` and `b`.
-
-    Returns:
-        For each sentence `part`, `item`, `difference` (a minus b; an undefined score counts as the worst), and the
-        items of both.
-
-    Raises:
-        NotFound: unknown comparison, or unknown submission in it.
-        Forbidden: the benchmark's feedback level does not show these items, or a submission belongs to another team.
-        Unprocessable: two submissions are not named.
-        Gone: the counts are not kept any more.
-    """
-    start = item_number(query.cursor)
-    with context.store.read() as db:
-        seen = comparison_views.visible_comparison(db, context, caller, comparison_id)
-        comparison, known, level = seen.comparison, seen.known, seen.release.level
-        seen.release.require_level(gate.Level.ITEMS, "items")
-        first, second = _two(comparison.question["submissions"], query.a, query.b)
-        if not all(may_read(caller, known[each]) for each in (first, second)):
-            raise Forbidden("You can view only your own items.")
-        board = compare.board_behind(db, comparison.question)
-        parts = board.chosen_parts
-        address = (config.visibility_key(board.scored_by[0]), board.scored_by[1].name)
-        gate.require_compared_items(level, address[0])
-        shown = gate.differences_shown(level, *address)
-        differing = _differing(db, board, parts, (first, second), shown=shown)
-        sides = _Sides(db, board, seen, (first, second))
-        stop = start + query.limit
-    listed = range(start, min(stop, len(differing.difference)))
-    places = [(parts[int(differing.part[at])], int(differing.sentence[at])) for at in listed]
-    items = [
-        {**item, "difference": float(differing.difference[at]) if shown else None}
-        for at, item in zip(listed, sides.items(Views(context, caller), places), strict=True)
-    ]
-    return Page(items, str(stop) if stop < len(differing.difference) else None)
-
-
-def _two(ids: Sequence[str], a: str | None, b: str | None) -> tuple[str, str]:
-    if a is None and b is None and len(ids) == 2:
-        return ids[0], ids[1]
-    if a is None or b is None or a == b:
-        raise Unprocessable("Name two submissions of the comparison, `a` and `b`.")
-    for each in (a, b):
-        if each not in ids:
-            raise NotFound(f"The comparison has no submission {each!r}.")
-    return a, b
-
-
-def _differing(
-    db: Connection, board: ranking.Board, parts: Sequence[revisions.Part], pair: tuple[str, str], *, shown: bool
-) -> _Differing:
-    """Return the sentences of the share in which two submissions differ; all of them where that is hidden."""
-    entry, score = board.scored_by
-    metric = board.scoring.spec.entries.index(entry)
-    worst = 0.0 if score.worst is None else score.worst
-    positions = [part.position for part in parts]
-    values: list[list[arrays.FloatArray]] = []
-    for each in pair:
-        of_parts = []
-        for rows in score_records.counts(db, each, board.revision.number, positions, metric):
-            if rows is None:
-                raise Gone(f"The counts of {each} are not kept any more.")
-            by_sentence = score.of(entry.metric.table.count_names, rows)
-            of_parts.append(np.where(np.isnan(by_sentence), worst, by_sentence))
-        values.append(of_parts)
-    differences, owners, sentences = [], [], []
-    for at, (first, second, chosen) in enumerate(zip(*values, compare.rows_of_share(db, board), strict=True)):
-        difference = first - second
-        kept = np.flatnonzero(chosen & (difference != 0) if shown else chosen)
-        differences.append(difference[kept])
-        sentences.append(kept)
-        owners.append(np.full(len(kept), at))
-    difference, part_of, sentence = (np.concatenate(each) for each in (differences, owners, sentences))
-    order = np.argsort(-np.abs(difference), kind="stable") if shown else np.arange(len(difference))
-    return _Differing(difference[order], part_of[order], sentence[order])
-
-
-class _Sides:
-    """The items of two submissions under the metric of a board, as the caller may see them."""
-
-    def __init__(
-        self, db: Connection, board: ranking.Board, seen: comparison_views.Visible, pair: tuple[str, str]
-    ) -> None:
-        self._level = seen.release.level
-        self._pair = pair
-        self._board = board
-        self._entry = board.scored_by[0]
-        benchmark = benchmark_of(db, board.benchmark_id)
-        self._release = viewing.released(db, benchmark, seen.release.about(board.share), board.revision)
-        records = [score_records.get(db, each, board.revision.number, board.share) for each in pair]
-        self._scored = {
-            (record.submission_id, part.position)
-            for record in records
-            for part in board.chosen_parts
-            if record is not None and record.scored(part.name)
-        }
-
-    def items(self, views: Views, places: Sequence[tuple[revisions.Part, int]]) -> list[dict[str, object]]:
-        """Return sentences of both, by part and number from 0, without their difference."""
-        parts = {part.position: part for part, _ in places}
-        numbers = {at: sorted({sentence for part, sentence in places if part.position == at}) for at in parts}
-        revision = (self._board.benchmark_id, self._board.revision.number)
-        outputs = [Output(each, at, revision) for each in self._pair for at in parts if (each, at) in self._scored]
-        metric = self._board.scoring.spec.entries.index(self._entry)
-        ranges = [[(number, number + 1) for number in numbers[output.at]] for output in outputs]
-        of_outputs = views.items(outputs, metric, ranges) if outputs else []
-        shown = {
-            (output.owner, output.at, number): item
-            for output, items in zip(outputs, of_outputs, strict=True)
-            for number, item in zip(numbers[output.at], items, strict=True)
-        }
-        return [
-            {"part": part.name, "item": sentence + 1}
-            | {
-                side: {"submission": each, **self._shown(shown.get((each, part.position, sentence)))}
-                for side, each in zip("ab", self._pair, strict=True)
-            }
-            for part, sentence in places
-        ]
-
-    def _shown(self, item: Mapping[str, object] | None) -> dict[str, object]:
-        """Return an item as the caller may see it; nothing of a part that was not scored."""
-        if item is None:
-            return {}
-        documents = [item] if self._release.fits else policy_documents.closed_items([item])
-        shown = [gate.item_view(self._level, config.visibility_key(self._entry), each) for each in documents]
-        return self._release.of_items(self._entry.key, part_scorer.scores_of(self._entry), shown)[0]
-
-
-MOST_BENCHMARKS = 20
-"""Benchmarks of a series that one answer compares, by id; for each a stored comparison is read whole."""
-
-
-class _Unseen(Exception):
-    """The caller sees no test of the two teams on a benchmark; the message says why."""
-
-
-def compare_in_series(context: Context, caller: Caller, series: str, query: SeriesQuery) -> Shown[SeriesComparison]:
-    """Compare the rows of two teams on the benchmarks of a series that the caller may know of.
-
-    Raises:
-        NotFound: the caller knows of no benchmark of the series.
-        Unprocessable: both teams are the same.
-    """
-    if query.a == query.b:
-        raise invalid("repeated-team", "/b", "Both teams are the same. Name two teams.")
-    compared: list[Compared] = []
-    untested: list[dict[str, str]] = []
-    with context.store.read() as db:
-        rows = benchmarks.listing(db, None, None, series) if storable(series) else []
-        known = [row for row in rows if gate.knows(row, caller)]
-        if not known:
-            raise NotFound(f"Unknown series {series!r}.")
-        for benchmark in known[:MOST_BENCHMARKS]:
-            try:
-                compared.append(_compared(db, context, caller, benchmark, query))
-            except _Unseen as reason:
-                untested.append({"benchmark": benchmark.id, "reason": str(reason)})
-    late = f"It is not among the first {MOST_BENCHMARKS} benchmarks of the series."
-    untested += [{"benchmark": benchmark.id, "reason": late} for benchmark in known[MOST_BENCHMARKS:]]
-    how = ranking.BOARD_SETTINGS
-    pair = (query.a, query.b)
-    joined = across(compared, correction=how.correction, alpha=how.alpha, independent=True, pairs=[pair])
-    return Shown(cast("SeriesComparison", {"series": series, **joined, "untested": untested}))
-
-
-def _compared(db: Connection, context: Context, caller: Caller, benchmark: Benchmark, query: SeriesQuery) -> Compared:
-    """Return the test of the two teams' rows on a benchmark, as the caller sees it.
-
-    Raises:
-        _Unseen: the caller sees none.
-    """
-    release = Release.of(benchmark, caller, context.now(), board=True)
-    if not release.shows(gate.Level.SCORES):
-        raise _Unseen("The feedback level of this benchmark shows no comparisons.")
-    if not release.named:
-        raise _Unseen("The leaderboard of this benchmark hides the names of teams.")
-    try:
-        board = ranking.board_of(db, benchmark, until=release.until, share=release.share)
-        viewing.released(db, benchmark, release, board.revision, board.tracks).require(board.score, board.part)
-    except (NotFound, Forbidden) as error:
-        raise _Unseen(error.detail) from error
-    rows = ranking.rows_of(db, board)
-    named = benchmarks.team_names(db, benchmark.id, (query.a, query.b))
-    row_of: dict[str, str] = {}
-    for row in rows:
-        if row.entry.team_id in named and row.entry.value is not None:
-            row_of.setdefault(row.entry.team_id, row.entry.id)
-    for team in (query.a, query.b):
-        if team not in row_of:
-            raise _Unseen(f"The leaderboard has no row of {team!r} with a score.")
-    name, comparison = compare.comparison_behind(db, board, rows)
-    if comparison is None:
-        raise _Unseen("The leaderboard is not compared yet.")
-    team_of = {submission: team for team, submission in row_of.items()}
-    if not any(pair["a"] in team_of and pair["b"] in team_of for pair in comparison["pairs"]):
-        raise _Unseen("The two rows are not compared with each other.")
-    return Compared(
-        _named(gate.comparison_view(release.level, comparison), board.score, team_of),
-        {"benchmark": benchmark.id, "comparison": name},
-    )
-
-
-def _named(document: Mapping[str, params.Json], score: str, team_of: Mapping[str, str]) -> dict[str, params.Json]:
-    """Return the pair of two submissions under the names of their teams, as a document of its own."""
-    pairs = [
-        {**pair, "a": team_of[pair["a"]], "b": team_of[pair["b"]]}
-        for pair in document["pairs"]
-        if pair["a"] in team_of and pair["b"] in team_of
-    ]
-    return {"score": score, "alternative": document["alternative"], "pairs": pairs}

@@ -168,8 +168,6 @@ def _event_document(event: Event) -> dict[str, object]:
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 - a prefix, no secret
 SECRET_BYTES = 32
-OVERLAP = timedelta(hours=24)
-"""How long a replaced secret signs beside the new one."""
 MOST_WEBHOOKS = 20
 """Webhooks of one team, and of one organiser token."""
 
@@ -231,21 +229,6 @@ def delete_webhook(context: Context, caller: Caller, webhook_id: str) -> None:
         record_event_of(db, context, "webhook.deleted", hook, caller.owner)
 
 
-def rotate_secret(context: Context, caller: Caller, webhook_id: str) -> dict[str, object]:
-    """Replace the secret of a webhook. Only this answer has the new one; the old one signs beside it for a day.
-
-    Raises:
-        NotFound: the webhook does not exist, or belongs to another caller.
-    """
-    secret = _new_secret()
-    with context.store.write() as db:
-        hook = own_webhook(db, caller, webhook_id)
-        require_changes_left(db, context, caller)
-        events.rotate_secret(db, hook, secret, context.now() + OVERLAP)
-        record_event_of(db, context, "webhook.rotated", hook, caller.owner)
-        return {**_webhook_document(own_webhook(db, caller, webhook_id)), "secret": secret}
-
-
 def own_webhook(db: Connection, caller: Caller, webhook_id: str) -> Webhook:
     """Return a webhook that the caller may change.
 
@@ -291,17 +274,7 @@ def _may_change(caller: Caller, hook: Webhook) -> bool:
 
 
 def _webhook_document(hook: Webhook) -> dict[str, object]:
-    names = (
-        "id",
-        "url",
-        "kinds",
-        "benchmark_id",
-        "team_id",
-        "created_at",
-        "disabled_at",
-        "failures",
-        "old_secret_until",
-    )
+    names = ("id", "url", "kinds", "benchmark_id", "team_id", "created_at", "disabled_at", "failures")
     return runs.shown_members(hook, *names)
 
 
@@ -527,15 +500,13 @@ def _message(
         return None
     data = {"event": shown["id"], **{name: shown[name] for name in ("benchmark", "team", "subject")}}
     body = orjson.dumps({"type": shown["type"], "timestamp": shown["at"], "data": data})
-    now, message_id = context.now(), str(shown["id"])
-    timestamp = int(now.timestamp())
-    signatures = [signature(secret, message_id, timestamp, body) for secret in hook.secrets(now)]
+    timestamp, message_id = int(context.now().timestamp()), str(shown["id"])
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "Treescore",
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": " ".join(signatures),
+        "webhook-signature": signature(hook.secret, message_id, timestamp, body),
     }
     return body, headers
 

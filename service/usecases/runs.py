@@ -281,11 +281,8 @@ def watched(context: Context, run: runs.Run, progress: Progress) -> Iterator[Non
     """Watch a block that performs a claimed run."""
     start = perf_counter()
     log.info("began", kind=run.kind, queue=run.queue, attempt=run.attempts, waited=_waited(run))
-    if run.started_at is not None and run.attempts == 1:
-        monitoring.add_past_span("waiting", run.created_at, run.started_at, run.trace)
     try:
-        with monitoring.span(f"run {run.kind}", run.trace, run=run.id, attempt=run.attempts):
-            yield
+        yield
     except Cancelled:
         progress.state = "cancelled"
         raise
@@ -388,9 +385,7 @@ def perform(context: Context, kind: Kind, run: runs.Run) -> None:
                 ending = kind.fail(context, run, Failure.of(error))
             if ending is None:
                 return
-            with monitoring.span("saving"):
-                ended = finish(context, run, ending)
-            if ended:
+            if finish(context, run, ending):
                 progress.state = ending.state
                 return
 

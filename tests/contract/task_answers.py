@@ -37,16 +37,6 @@ def _comparison(below: str = "") -> Address:
     return lambda task: task.comparison() + below
 
 
-def _series(task: SharedTask) -> str:
-    """The comparison of two teams on a series of one benchmark."""
-    task.two()
-    at = task.address
-    etag = task.organiser.get(at).headers["ETag"]
-    changed = task.organiser.patch(at, json={"series": f"series-{task.slug}"}, headers={"If-Match": etag})
-    assert changed.status_code == 200, changed.text
-    return f"/v1/series/series-{task.slug}/comparison?a=lyon&b=oslo"
-
-
 GOOD: dict[str, Address] = {
     "list_benchmarks": lambda _: "/v1/benchmarks",
     "get_benchmark": _benchmark(),
@@ -55,7 +45,6 @@ GOOD: dict[str, Address] = {
     "list_revisions": _benchmark("/revisions"),
     "get_revision": _benchmark("/revisions/1"),
     "get_revision_difference": lambda task: task.revised() + "/difference",
-    "get_analytics": _benchmark("/analytics"),
     "list_teams": _benchmark("/teams"),
     "list_invites": _benchmark("/invites"),
     "list_submissions": _benchmark("/submissions"),
@@ -71,8 +60,6 @@ GOOD: dict[str, Address] = {
     "get_history": _benchmark("/history?team=lyon"),
     "list_benchmark_comparisons": _benchmark("/comparisons"),
     "get_comparison": _comparison(),
-    "list_differing_items": _comparison("/items"),
-    "compare_in_series": _series,
     "list_webhooks": lambda _: "/v1/webhooks",
     "list_deliveries": lambda task: f"{_hook(task)}/deliveries",
     "list_events": lambda _: "/v1/events",
@@ -422,8 +409,6 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("delete_comparison", "204"): _send("DELETE", GOOD["get_comparison"]),
     ("delete_comparison", "410"): _of_a_deleted(GOOD["get_comparison"], "DELETE", None),
     ("delete_comparison", "409"): _behind_a_board_only,
-    ("list_differing_items", "422"): _get(GOOD["list_differing_items"], "?cursor=x"),
-    ("compare_in_series", "422"): _get(lambda task: _series(task).replace("oslo", "lyon")),
     ("create_token", "404"): _send("POST", lambda _: "/v1/tokens", {"scopes": ["organise"], "benchmark": "nowhere"}),
     ("create_token", "410"): lambda stage: stage.client().post(
         "/v1/tokens", json={"scopes": ["organise"], "benchmark": SharedTask(stage).delete().rpartition("/")[2]}
@@ -433,7 +418,6 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ("create_webhook", "409"): _many_webhooks,
     ("create_webhook", "429"): _too_many_changes("POST", body=HOOK),
     ("delete_webhook", "429"): _too_many_changes("DELETE"),
-    ("rotate_webhook", "429"): _too_many_changes("POST", "/rotate"),
     ("create_webhook", "410"): lambda stage: stage.client().post(
         "/v1/webhooks", json={**HOOK, "benchmark": SharedTask(stage).delete().rpartition("/")[2]}
     ),
@@ -442,7 +426,6 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ),
     ("test_webhook", "202"): _send("POST", lambda task: f"{_hook(task)}/test"),
     ("test_webhook", "409"): _send("POST", _disabled),
-    ("rotate_webhook", "201"): _send("POST", lambda task: f"{_hook(task)}/rotate"),
     ("replay_delivery", "202"): _send("POST", _delivery),
     ("replay_delivery", "409"): _send("POST", lambda task: _delivery(task, sent=False)),
     ("list_events", "404"): _get(GOOD["list_events"], "?after=x"),
@@ -479,4 +462,3 @@ for _method, _path, _op in operations():
         }
 TASK_ANSWERS["get_history", "404"] = _get(lambda _: "/v1/benchmarks/unknown/history?team=lyon")
 TASK_ANSWERS["get_badge", "404"] = _get(lambda _: "/v1/benchmarks/unknown/badge.svg?team=lyon")
-TASK_ANSWERS["compare_in_series", "404"] = _get(lambda _: "/v1/series/unknown/comparison?a=lyon&b=oslo")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,6 @@ from service.usecases.boards.ranking import BOARD_SETTINGS, comparison_id
 from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
-from tests.fixtures.requests import GOLD_TREE
 from tests.fixtures.tasks import LONG, spoilt
 
 
@@ -25,9 +23,9 @@ def answers(client: CheckedClient, name: str) -> list[tuple[int, bytes]]:
     """All that a caller gets to know of a comparison by its id, without the id."""
     at = f"/v1/comparisons/{name}"
     same = {"Request-Id": "walk"}
-    calls = [client.get(at, headers=same), client.get(f"{at}/items", headers=same), client.delete(at, headers=same)]
+    calls = [client.get(at, headers=same), client.delete(at, headers=same)]
     calls.append(client.get(at, headers={**same, "Accept": "text/csv"}))
-    return [(each.status_code, each.data.replace(name.encode(), b"").replace(b"/items", b"")) for each in calls]
+    return [(each.status_code, each.data.replace(name.encode(), b"")) for each in calls]
 
 
 def sent(task: SharedTask, client: CheckedClient, text: str) -> str:
@@ -57,27 +55,3 @@ def test_a_guessed_id_does_not_tell_which_attempt_is_the_best_by_an_unlisted_sco
     assert compared["id"] == guessed(task, "ud.upos_f1", attempts[0], other)
     told = [answers(eve, guessed(task, "ud.upos_f1", each, other)) for each in attempts]
     assert told[0] == told[1] == answers(eve, "cmp_" + "0" * 32)
-
-
-def compared_items(task: SharedTask, first: str, second: str) -> list[dict[str, Any]]:
-    """What a team sees of the sentences in which its two outputs differ."""
-    lyon = task.team()
-    ids = [sent(task, lyon, text) for text in (first, second)]
-    made = lyon.post(f"{task.address}/comparisons", json={"submissions": ids})
-    assert made.status_code == 201, made.text
-    items = lyon.get(f"{made.headers['Location']}/items").json["items"]
-    assert items
-    return [item[side] for item in items for side in "ab"]
-
-
-def test_items_of_a_comparison_have_the_listed_scores_only(stage: Stage):
-    only = {"scores": ["attachment.las"]}
-    task = SharedTask(stage, parts={"en": {"gold": LONG}}, main_score="attachment.las", leaderboard=only)
-    assert {name for item in compared_items(task, spoilt(4), spoilt(1)) for name in item["scores"]} == {"las"}
-
-
-def test_items_of_a_comparison_do_not_tell_how_a_sentence_differs_from_an_unpublished_text(stage: Stage):
-    parseval = {"name": "parseval", "params": {"preset": "plain"}}
-    task = SharedTask(stage, parts={"en": {"gold": GOLD_TREE * 2}}, format="bracketed", metrics=[parseval])
-    seen = compared_items(task, GOLD_TREE * 2, GOLD_TREE + GOLD_TREE.replace("dog", "cat"))
-    assert {item["problem"]["code"] for item in seen if "problem" in item} == {"does-not-fit"}

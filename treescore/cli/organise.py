@@ -16,7 +16,7 @@ import orjson
 
 from treescore.cli.exits import WRONG_INPUT, Stopped, epilog
 from treescore.cli.options import Pair, is_path
-from treescore.cli.service import Answer, asks, cell, columns, listed
+from treescore.cli.service import Answer, asks, columns, listed
 from treescore.client import OPERATIONS, Client, Document, problem_lines
 
 
@@ -70,17 +70,6 @@ def replay(client: Client, webhook: str, delivery: str) -> Answer:
     """Send the event of DELIVERY again."""
     made = client.webhooks.replay(webhook, delivery)
     return Answer(made.document, [f"{made['id']}  {made['state']}"])
-
-
-@asks(webhooks, "rotate")
-@click.argument("webhook", metavar="ID")
-def rotate(client: Client, webhook: str) -> Answer:
-    """Replace the secret, and print it, once.
-
-    The old one signs too for a day.
-    """
-    made = client.webhooks.rotate(webhook)
-    return Answer(made.document, [f"{made['id']}  {made['secret']}"])
 
 
 @asks(webhooks, "remove")
@@ -304,21 +293,6 @@ def _difference(found: Document) -> Answer:
         lines += ["", *columns(found["moved"], ("team", "rank_before", "rank_after", "score_before", "score_after"))]
     elif found["moved"] is not None:
         lines.append("No rank changes.")
-    return Answer(found.document, lines)
-
-
-@asks(organise, "analytics")
-@click.argument("benchmark")
-@click.option("--days", type=click.IntRange(1), help="The last days.")
-def analytics(client: Client, benchmark: str, days: int | None) -> Answer:
-    """Print submissions, failures and waiting times."""
-    found = client.benchmark(benchmark).analytics(days)
-    lines = columns(found["days"], ("day", "scored", "failed", "cancelled", "queued", "running", "validations"))
-    if found["failures"]:
-        lines += ["", *columns(found["failures"], ("attempts", "kind", "code"))]
-    for name in ("waiting_seconds", "scoring_seconds", "queue"):
-        lines.append("")
-        lines.append(f"{name}: " + ", ".join(f"{key} {cell(value)}" for key, value in found[name].items()))
     return Answer(found.document, lines)
 
 

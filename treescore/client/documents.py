@@ -286,8 +286,6 @@ class AcrossTest(Document):
     """One test of a family."""
 
     score: str
-    benchmark: str
-    comparison: str
     difference: float | None
     better: str | None
     p: float | None
@@ -303,9 +301,7 @@ class AcrossSide(Document):
 
     p: tuple[float, ...]
     bonferroni: tuple[float, ...]
-    fisher: tuple[float, ...] | None
     k_bonferroni: int
-    k_fisher: int | None
     holm: tuple[int, ...]
 
 
@@ -682,30 +678,6 @@ class Benchmark(Document):
     updated_at: str
     failure: Failure | None
     warnings: tuple[Warning, ...]
-
-
-class Spread(Document):
-    """Seconds."""
-
-    number: int
-    median: float | None
-    p90: float | None
-
-
-class Analytics(Document):
-    """Numbers of submissions, failures and waiting times."""
-
-    views: ClassVar[Mapping[str, type[Document]]] = {"waiting_seconds": Spread, "scoring_seconds": Spread}
-    benchmark: str
-    first_day: str
-    last_day: str
-    complete: bool
-    days: tuple[Document, ...]
-    attempts: Document
-    failures: tuple[Document, ...]
-    waiting_seconds: Spread
-    scoring_seconds: Spread
-    queue: Document
 
 
 class TeamFitting(Document):
@@ -1207,45 +1179,6 @@ class StoredComparison(Document):
     failure: Failure | None
 
 
-class ComparedItem(Document):
-    """One sentence.
-
-    Each metric adds members that name its differences, such as `words`; the pages in `docs/metrics/` describe them.
-    """
-
-    sent_id: str
-    problem: Document
-    status: str
-    scores: Document
-    counts: Document
-    submission: str
-    item: int
-
-
-class DifferingItem(Document):
-    """A sentence in which two submissions differ."""
-
-    views: ClassVar[Mapping[str, type[Document]]] = {"a": ComparedItem, "b": ComparedItem}
-    part: str
-    item: int
-    difference: float | None
-    a: ComparedItem
-    b: ComparedItem
-
-
-class SeriesComparison(Document):
-    """The tests of two teams on the benchmarks of a series as one family, corrected once."""
-
-    views: ClassVar[Mapping[str, type[Document]]] = {"pairs": AcrossPair}
-    family: Document
-    correction: str
-    alpha: float
-    assumed: str
-    pairs: tuple[AcrossPair, ...]
-    series: str
-    untested: tuple[Document, ...]
-
-
 class Webhook(Document):
     """An address to which events are sent."""
 
@@ -1257,7 +1190,6 @@ class Webhook(Document):
     created_at: str
     disabled_at: str | None
     failures: int
-    old_secret_until: str | None
 
 
 class NewWebhook(Document):
@@ -1271,7 +1203,6 @@ class NewWebhook(Document):
     created_at: str
     disabled_at: str | None
     failures: int
-    old_secret_until: str | None
     secret: str
 
 

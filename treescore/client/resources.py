@@ -200,11 +200,6 @@ class BenchmarksMethods(BenchmarksWork):
         return self._call("list_benchmarks", query={"limit": page, "series": series}).listed(documents.Benchmark)
 
     @method
-    async def compare_in_series(self, series: str, a: str, b: str) -> documents.SeriesComparison:
-        """Compare two teams on all benchmarks of a series."""
-        return await self._read(documents.SeriesComparison, "compare_in_series", series, query={"a": a, "b": b})
-
-    @method
     async def join(self, invite: str, team: str, name: str, contact: str) -> documents.JoinedTeam:
         """Make a team of the benchmark that an invite is for, by its secret; the team's token is shown once."""
         return await self._read(
@@ -412,11 +407,6 @@ class BenchmarkMethods(BenchmarkWork):
         return await self._read(documents.RevisionDifference, "get_revision_difference", self.id, str(number))
 
     @method
-    async def analytics(self, days: int | None = None) -> documents.Analytics:
-        """Get numbers of submissions, failures and waiting times of the last days."""
-        return await self._read(documents.Analytics, "get_analytics", self.id, query={"days": days})
-
-    @method
     async def input(self, part: str, *, to: Target | None = None) -> str:
         """Get the words of a part without annotation.
 
@@ -581,15 +571,6 @@ class ComparisonMethods(Thing):
         return await self._text(to, "get_comparison", self.id, query={"format": form})
 
     @method
-    def items(
-        self, *, page: int | None = None, a: str | None = None, b: str | None = None
-    ) -> AsyncIterator[documents.DifferingItem]:
-        """List the items in which two submissions differ most."""
-        return self._call("list_differing_items", self.id, query={"limit": page, "a": a, "b": b}).listed(
-            documents.DifferingItem
-        )
-
-    @method
     async def delete(self) -> None:
         """Delete a comparison."""
         await self._answer("delete_comparison", self.id)
@@ -635,11 +616,6 @@ class WebhooksMethods(Resource):
     async def test(self, webhook: str | Document) -> documents.Delivery:
         """Send a test to a webhook."""
         return await self._read(documents.Delivery, "test_webhook", id_of(webhook))
-
-    @method
-    async def rotate(self, webhook: str | Document) -> documents.NewWebhook:
-        """Replace the secret of a webhook."""
-        return await self._read(documents.NewWebhook, "rotate_webhook", id_of(webhook))
 
     @method
     def deliveries(self, webhook: str | Document, *, page: int | None = None) -> AsyncIterator[documents.Delivery]:

@@ -448,13 +448,12 @@ def compared_members(comparisons: Sequence[Mapping[str, Json]]) -> dict[str, Jso
     """Return the comparisons as members of results: of several scores also `across`, all of them as one family."""
     if len(comparisons) < 2:
         return {"comparisons": comparisons}
-    from treescore.significance.families import Compared, across  # noqa: PLC0415 - what scores alone can spare
+    from treescore.significance.families import across  # noqa: PLC0415 - what scores alone can spare
 
     first = comparisons[0]
-    compared = [Compared(document) for document in comparisons]
     return {
         "comparisons": comparisons,
-        "across": across(compared, correction=first["correction"], alpha=first["alpha"]),
+        "across": across(comparisons, correction=first["correction"], alpha=first["alpha"]),
     }
 
 

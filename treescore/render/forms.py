@@ -43,18 +43,12 @@ def across_lines(document: Document) -> list[str]:
 def _pair_lines(pair: Document) -> Iterator[str]:
     for side, other in (("a", "b"), ("b", "a")):
         better = pair[f"{side}_better"]
-        significant = [_name(test) for test in pair["tests"] if test["significant"] and test["better"] == side]
-        if not better["k_bonferroni"] and not better["k_fisher"] and not significant:
+        significant = [test["score"] for test in pair["tests"] if test["significant"] and test["better"] == side]
+        if not better["k_bonferroni"] and not significant:
             continue
         count = f"at least {better['k_bonferroni']} of {len(pair['tests'])}"
-        if better["k_fisher"] is not None:
-            count += f" ({better['k_fisher']} if they are independent)"
         named = f"; significant: {', '.join(significant)}" if significant else ""
         yield f"{one_line(pair[side])} is better than {one_line(pair[other])} on {count}{named}"
-
-
-def _name(test: Document) -> str:
-    return str(test.get("benchmark", test["score"]))
 
 
 def comparison_tables(

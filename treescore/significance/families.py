@@ -7,20 +7,18 @@
 2017). p[u] tests "at most u - 1 of the k null hypotheses are false" (Benjamini & Heller 2008). The largest u at which
 all p[1..u] are at most alpha is, with confidence 1 - alpha, a lower bound of the number of treebanks with a difference.
 
-**Across** several scores or benchmarks the comparisons of the same systems are one family, made from their documents.
-They are corrected once. Let p be the two-sided p of a law that is symmetric about 0, as those of signs and of Student's
+**Across** several scores the comparisons of the same systems are one family, made from their documents. They are
+corrected once. Let p be the two-sided p of a law that is symmetric about 0, as those of signs and of Student's
 t are: p = P(|T| >= |t|) = 2 P(T >= |t|), and the one-sided p towards the better system is p/2. Away from it the
 one-sided p is P(T >= -|t|) = 1 - p/2 + P(T = |t|). The last term is not negligible where few units differ, and no
 document holds it: 1 is taken instead, which is never too small. Without a difference both sides are 1. From these the
-partial conjunction of each pair follows: on at least how many scores or benchmarks is the one system better.
-Bonferroni's count holds under any dependence; scores of one text are dependent. Fisher's needs independent tests, so it
-is counted over benchmarks alone.
+partial conjunction of each pair follows: on at least how many scores is the one system better. Bonferroni's count holds
+under any dependence; scores of one text are dependent. Fisher's needs independent tests, so it is of parts alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -120,10 +118,6 @@ def partial_conjunctions(p: FloatArray, alpha: float) -> list[dict[str, Json]]:
 
 
 ANY_DEPENDENCE = "The scores are of one text and depend on each other. {correction}"
-INDEPENDENT = (
-    "The benchmarks stay as they are: the claim is about these. Fisher's count takes them for independent, with no "
-    "text in two of them. {correction}"
-)
 _CORRECTIONS_OF_FAMILIES = {
     **dict.fromkeys(("holm", "bonferroni", "by"), "The correction holds however the tests depend on each other."),
     **dict.fromkeys(("hochberg", "bh"), "The correction takes the tests for independent or positively dependent."),
@@ -134,42 +128,20 @@ _CORRECTIONS_OF_FAMILIES = {
 _Pair = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One comparison among several.
-
-    Attributes:
-        document: of the comparison: `score`, `alternative` and `pairs` are read.
-        about: further members of its tests, such as the benchmark.
-    """
-
-    document: Mapping[str, Json]
-    about: Mapping[str, Json] = field(default_factory=dict)
-
-
-def across(
-    comparisons: Sequence[Compared],
-    *,
-    correction: str,
-    alpha: float,
-    independent: bool = False,
-    pairs: Sequence[tuple[str, str]] = (),
-) -> dict[str, Json]:
-    """Return all pairs of several comparisons as one family of tests.
+def across(comparisons: Sequence[Mapping[str, Json]], *, correction: str, alpha: float) -> dict[str, Json]:
+    """Return all pairs of the comparisons of several scores as one family of tests.
 
     Args:
-        comparisons: of systems with the same names.
+        comparisons: documents, of systems with the same names; `score`, `alternative` and `pairs` are read.
         correction: of all p together, one of `CORRECTIONS`.
         alpha: a test is significant where its adjusted p is at most this.
-        independent: whether no text is in two comparisons; only then Fisher's product has a meaning.
-        pairs: what is listed first and in this order, also without a test; all others follow.
 
     Returns:
         `family`, `correction`, `alpha`, `assumed`, and `pairs`: for each pair its `tests`, one for each comparison that
         has the pair, and the partial conjunctions `a_better` and `b_better` of the uncorrected one-sided p, in which an
         untested member counts as p = 1.
     """
-    tests_of: dict[_Pair, list[_Test]] = {pair: [] for pair in pairs}
+    tests_of: dict[_Pair, list[_Test]] = {}
     for each in comparisons:
         for test in _tests_across(each):
             names = test.names[::-1] if test.names[::-1] in tests_of else test.names  # in the order that came first
@@ -177,16 +149,12 @@ def across(
     tested = [test for tests in tests_of.values() for test in tests if test.p is not None]
     p = np.array([test.p for test in tested], np.float64)
     p_adjusted = dict(zip(map(id, tested), adjusted(p, correction).tolist(), strict=True))
-    a_better, b_better = (_sides(tests_of, side, alpha, independent=independent) for side in "ab")
-    assumed = (INDEPENDENT if independent else ANY_DEPENDENCE).format(correction=_CORRECTIONS_OF_FAMILIES[correction])
+    a_better, b_better = (_sides(tests_of, side, alpha) for side in "ab")
     return {
-        "family": {
-            "size": len(tested),
-            "definition": f"all listed pairs on all {'benchmarks' if independent else 'scores'} together",
-        },
+        "family": {"size": len(tested), "definition": "all listed pairs on all scores together"},
         "correction": correction,
         "alpha": alpha,
-        "assumed": assumed,
+        "assumed": ANY_DEPENDENCE.format(correction=_CORRECTIONS_OF_FAMILIES[correction]),
         "pairs": [
             {
                 "a": names[0],
@@ -205,7 +173,6 @@ class _Test(NamedTuple):
 
     names: _Pair
     score: str
-    about: Mapping[str, Json]
     alternative: str
     difference: float | None
     better: str | None
@@ -238,7 +205,6 @@ class _Test(NamedTuple):
         """Return the test as a member of `tests`."""
         return {
             "score": self.score,
-            **self.about,
             "difference": self.difference,
             "better": self.better,
             "p": self.p,
@@ -247,24 +213,23 @@ class _Test(NamedTuple):
         }
 
 
+_ANY_DEPENDENCE = ("bonferroni", "k_bonferroni", "holm")
+"""Members of a partial conjunction that hold however the tests depend on each other."""
 _OTHER = {"a": "b", "b": "a"}
 _TURNED = {"greater": "less", "less": "greater"}
 _ASKED = {"greater": "a", "less": "b"}
 """Which side a one-sided test asks about; a test in the observed direction asks about the better one."""
 
 
-def _tests_across(compared: Compared) -> Iterator[_Test]:
-    document = compared.document
+def _tests_across(document: Mapping[str, Json]) -> Iterator[_Test]:
     for pair in document["pairs"]:
         score, alternative, clipped = document["score"], document["alternative"], pair.get("p_unselected") is not None
         tested, p = (pair["difference"], pair["better"]), pair["p"]
-        yield _Test((pair["a"], pair["b"]), score, compared.about, alternative, *tested, p, p == 1.0 and clipped)
+        yield _Test((pair["a"], pair["b"]), score, alternative, *tested, p, p == 1.0 and clipped)
 
 
-def _sides(
-    tests_of: Mapping[_Pair, Sequence[_Test]], side: str, alpha: float, *, independent: bool
-) -> dict[_Pair, dict[str, Json]]:
-    """Return for each pair the one-sided p of one side, with the counts that hold: Fisher's if tests are independent.
+def _sides(tests_of: Mapping[_Pair, Sequence[_Test]], side: str, alpha: float) -> dict[_Pair, dict[str, Json]]:
+    """Return for each pair the one-sided p of one side, with the counts that hold: not Fisher's, as tests depend.
 
     Pairs with equally many tests are counted together: one after the other takes four times as long.
     """
@@ -276,7 +241,5 @@ def _sides(
         p = np.array([[test.one_sided(side) for test in tests_of[names]] for names in pairs], np.float64)
         found = partial_conjunctions(p.reshape(len(pairs), size), alpha)
         for names, one_sided, conjunction in zip(pairs, p.tolist(), found, strict=True):
-            documents[names] = {"p": one_sided, **conjunction}
-            if not independent:
-                documents[names] |= {"fisher": None, "k_fisher": None}
+            documents[names] = {"p": one_sided, **{name: conjunction[name] for name in _ANY_DEPENDENCE}}
     return documents

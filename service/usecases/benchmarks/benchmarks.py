@@ -1,17 +1,12 @@
-"""Create, show, list, change and delete benchmarks.
+"""Create, show, list, change and delete benchmarks."""
 
-Organisers see how one runs: submissions by day, failures by code, how long work waits and takes.
-"""
-
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import datetime
 from io import BytesIO
 from typing import cast
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-import numpy as np
 import orjson
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
@@ -19,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from service.caller import Caller, new_id, principal_of
 from service.context import Context
 from service.contract import benchmarks as contract
-from service.contract.benchmarks import AnalyticsQuery, BenchmarkChanges, BenchmarkRequest, BenchmarksQuery, PartGold
+from service.contract.benchmarks import BenchmarkChanges, BenchmarkRequest, BenchmarksQuery, PartGold
 from service.contract.common import TextsByName
 from service.errors import Conflict, NotFound, PreconditionFailed, PreconditionRequired, invalid, refuse, unprocessable
 from service.policy import figures, gate
@@ -29,8 +24,6 @@ from service.requests import MAX_PARTS, MISSING, PRIVATE, Request
 from service.store import artifacts, benchmarks, packing, revisions, runs, score_records, submissions, texts, tokens
 from service.store.benchmarks import Benchmark
 from service.store.revisions import Part, Revision
-from service.store.runs import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
-from service.store.submissions import SentAttempt
 from service.usecases import access, events
 from service.usecases.benchmarks.settings import check_part_name, complete_settings, revision_warnings, time_warnings
 from service.usecases.boards.work import schedule_board_comparison
@@ -370,88 +363,3 @@ def _benchmark_taken(slug: str) -> Conflict:
     return Conflict(
         f"The id {slug!r} is taken (ids of deleted benchmarks stay taken). Use another id.", slug="id-taken"
     )
-
-
-_STATES = {SUCCEEDED: "scored", FAILED: "failed", CANCELLED: "cancelled", QUEUED: "queued", RUNNING: "running"}
-
-
-def analytics_of(context: Context, caller: Caller, slug: str, query: AnalyticsQuery) -> Shown[contract.Analytics]:
-    """Return what has happened on a benchmark in the last days.
-
-    Raises:
-        Forbidden: the caller does not organise.
-        NotFound, Gone: unknown or deleted benchmark.
-    """
-    caller.require("organise", of=slug)
-    today = context.now().astimezone(UTC).date()
-    first = today - timedelta(days=query.days - 1)
-    with context.store.read() as db:
-        access.benchmark_of(db, slug)
-        sent = submissions.sent_since(db, slug, first.isoformat())
-        checked = submissions.validations_since(db, slug, first.isoformat())
-    document = {
-        "benchmark": slug,
-        "first_day": first.isoformat(),
-        "last_day": today.isoformat(),
-        "complete": len(sent) < submissions.MOST_ATTEMPTS,
-        "days": _days(sent, checked, first, query.days),
-        "attempts": {
-            "submissions": len(sent),
-            "further": sum(each.attempt - 1 for each in sent),
-            "validations": sum(checked.values()),
-        },
-        "failures": _failures(sent),
-        "waiting_seconds": _spread((each.started_at - each.queued_at).total_seconds()
-                                   for each in sent if each.started_at is not None),
-        "scoring_seconds": _spread((each.finished_at - each.started_at).total_seconds()
-                                   for each in sent if each.started_at is not None
-                                   and each.finished_at is not None and each.run_state == SUCCEEDED),
-        "queue": _queue(sent),
-    }  # fmt: skip
-    return Shown(cast("contract.Analytics", document))
-
-
-def _state(each: SentAttempt) -> str:
-    # the row of a submission says queued until its run has ended
-    return _STATES[each.run_state if each.state == QUEUED else each.state]
-
-
-def _days(sent: Sequence[SentAttempt], checked: Mapping[str, int], first: date, number: int) -> list[dict[str, object]]:
-    """Return every day, oldest first, also those without submissions."""
-    counted = Counter((each.utc_day, _state(each)) for each in sent)
-    days = [(first + timedelta(days=at)).isoformat() for at in range(number)]
-    return [
-        {"day": day, **{state: counted[day, state] for state in _STATES.values()}, "validations": checked.get(day, 0)}
-        for day in days
-    ]
-
-
-def _failures(sent: Iterable[SentAttempt]) -> list[dict[str, object]]:
-    """Return in how many failed attempts each code was given, the most frequent first."""
-    counted: Counter[tuple[str, str]] = Counter()
-    for each in sent:
-        for failure in each.failures:
-            kind = str(failure["kind"])
-            codes = {str(error["code"]) for error in failure.get("errors", ())}
-            counted.update((kind, code) for code in codes or {""})
-    ordered = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
-    return [{"kind": kind, "code": code or None, "attempts": number} for (kind, code), number in ordered]
-
-
-def _spread(seconds: Iterable[float]) -> dict[str, object]:
-    """Return the median and the 90th percentile of times."""
-    known = np.array([max(0.0, each) for each in seconds], np.float64)
-    if not len(known):
-        return {"number": 0, "median": None, "p90": None}
-    median, p90 = np.percentile(known, [50, 90]).tolist()
-    return {"number": len(known), "median": round(median, 3), "p90": round(p90, 3)}
-
-
-def _queue(sent: Sequence[SentAttempt]) -> dict[str, object]:
-    """Return what is waiting and what is being scored now, of the same days."""
-    waiting = [each.queued_at for each in sent if _state(each) == "queued"]
-    return {
-        "queued": len(waiting),
-        "running": sum(_state(each) == "running" for each in sent),
-        "oldest": moment(min(waiting, default=None)),
-    }

@@ -414,15 +414,6 @@ def significance_of(
     return Finding(document, rows, untested, _intervals(comparison), considered)
 
 
-def comparison_behind(
-    db: Connection, board: Board, rows: Sequence[ranking.BoardRow]
-) -> tuple[str, Mapping[str, Json] | None]:
-    """Return the id of the comparison of a board's rows, and its document if there is one."""
-    ids, _ = ranking.tested_of(db, board, rows)
-    name = ranking.comparison_id(board_question(db, board, rows, ids))
-    return name, _comparison(db, board, name, ids)
-
-
 def _document(name: str | None, selection: str | None, reason: str | None = None) -> leaderboards.BoardSignificance:
     """Return how every board is tested, or why it is not; its law, units and pairs are not known yet."""
     how, tested = ranking.BOARD_SETTINGS, reason is None

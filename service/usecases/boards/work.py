@@ -117,8 +117,7 @@ def work(context: Context, run: runs.Run, progress: Progress) -> Ending:
     compared: list[_Compared] = []
     for board, asked in to_compare:
         progress.note(len(compared), len(to_compare), f"comparing {board.score}")
-        with monitoring.span("comparing", score=board.score):
-            compared.append(_compared(context, board, asked))
+        compared.append(_compared(context, board, asked))
     progress.measures(board.scored_by[0].metric.name for board, _ in to_compare)
     ending = _ending(context, run, benchmark, board_run.revision, known, compared)
     new = frozenset().union(*(each.new for each in compared))

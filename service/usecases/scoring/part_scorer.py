@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy import Connection
 
-from service import errors, monitoring, requests
+from service import errors, requests
 from service.context import Context
 from service.policy import documents as policy_documents
 from service.store import artifacts, benchmarks, packing, revisions, score_records, texts
@@ -182,12 +182,10 @@ class Scorer:
     def _score(self, part: Part, text: Text, scored: PartResult, *, kept: bool) -> None:
         evaluation = self._evaluation(part)
         pointer = f"/outputs/{part.name}"
-        with monitoring.span("reading", part=part.name):
-            system = evaluation.read(text, self.scoring.spec.format, pointer)
+        system = evaluation.read(text, self.scoring.spec.format, pointer)
         scored.sizes = {"sentences": len(system), "words": blind.word_count(system)}
         scored.annotation = gold.annotation_digest(system)
-        with monitoring.span("comparing", part=part.name):
-            outcomes = evaluation.compare(system, self.scoring.spec.format, pointer)
+        outcomes = evaluation.compare(system, self.scoring.spec.format, pointer)
         scored.warnings += [_warning(problem.at(pointer, part.name)) for problem in system.sentences.warnings]
         for position, entry in enumerate(self.scoring.spec.entries):
             outcome = replace(outcomes[entry.key], extra=cache(outcomes[entry.key].extra))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import resource
 from datetime import UTC, datetime
@@ -221,34 +219,6 @@ def test_tokens_are_made_listed_replaced_and_revoked_while_the_service_is_down(r
     with context.store.read() as db:
         kinds = db.execute(text("SELECT kind, actor FROM events ORDER BY seq")).all()
     assert kinds == [("token.created", "operator"), ("token.revoked", "operator")] * 2
-
-
-def test_teams_of_a_table_are_made_with_their_tokens_or_not_at_all(run, context, work, tmp_path):
-    Task(context, work).make()
-    table = tmp_path / "teams.csv"
-    table.write_text("id,name,contact\noslo,=Oslo,oslo@example.org\na b,,\n")
-    status, out, err = run("teams", SLUG, table)
-    assert (status, out) == (1, "")
-    assert "line 3, field 1: id: An id has" in err
-    assert "line 3, field 2: name: A name has" in err
-    table.write_text("id,name,contact\noslo,=Oslo,oslo@example.org\nmetz,Metz,\n")
-    status, out, _ = run("teams", SLUG, table)
-    assert status == 0
-    rows = list(csv.reader(io.StringIO(out)))
-    assert [row[:3] for row in rows] == [
-        ["id", "name", "contact"],
-        ["oslo", "'=Oslo", "oslo@example.org"],
-        ["metz", "Metz", ""],
-    ]
-    assert [authenticate(context, row[3]).team for row in rows[1:]] == ["oslo", "metz"]
-    status, _, err = run("teams", SLUG, table)
-    assert (status, "line 2, field 1: The team id 'oslo' is taken." in err) == (1, True)
-    table.write_text("id,name\nlyon,Lyon\n")
-    status, out, _ = run("teams", SLUG, table, "--json")
-    assert authenticate(context, json.loads(out)["teams"][0]["token"]).team == "lyon"
-    status, _, err = run("teams", "unknown", table)
-    assert (status, err.startswith("Error: Unknown benchmark 'unknown'.")) == (1, True)
-    assert run("teams", SLUG, tmp_path / "missing.csv")[0] == 2
 
 
 def test_a_teams_token_belongs_to_the_team(run, context):

@@ -148,9 +148,6 @@ TABLE: dict[str, tuple[View, dict[Level, Any]]] = {
         lambda level: gate.items_view(level, "new-metric", ITEMS),
         levels(none=Forbidden, items=[{"item": 1, "status": "ok", "scores": {}}], gold=ITEMS),
     ),
-    "items of a comparison": (
-        lambda level: gate.item_view(level, "ud", ITEMS[0]), levels(none=Forbidden, gold=ITEMS[0]),
-    ),
     "slices": (
         lambda level: gate.slices_view(level, "new-metric", "deprel", ITEMS), levels(none=Forbidden, gold=ITEMS),
     ),

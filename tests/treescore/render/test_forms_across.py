@@ -9,17 +9,15 @@ import pytest
 
 from tests.treescore.render.test_forms_comparisons import document
 from treescore.render.forms import LISTED_ACROSS, across_lines, render_comparisons
-from treescore.significance.families import Compared, across
+from treescore.significance.families import across
 
 
-def shown(form: str, *, independent: bool = False) -> str:
+def shown(form: str) -> str:
     first, second = document("a", "b_1"), document("a", "b_1")
     second["score"] = "parseval.recall"
     for found, p in ((first, 0.001), (second, 0.04)):
         found["pairs"][0]["p"] = p
-    about = [{"benchmark": name} if independent else {} for name in "xy"]
-    compared = [Compared(first, about[0]), Compared(second, about[1])]
-    joined = across(compared, correction="holm", alpha=0.05, independent=independent)
+    joined = across([first, second], correction="holm", alpha=0.05)
     return render_comparisons([first, second], form, joined).content.decode()
 
 
@@ -33,14 +31,10 @@ def test_it_follows_the_comparisons(form: str, start: str) -> None:
     assert lines[-1].startswith(f"{start}The scores are of one text and depend on each other.")
 
 
-def test_benchmarks_are_named_and_counted_as_independent_too() -> None:
-    assert "on at least 2 of 2 (2 if they are independent); significant: x, y" in shown("text", independent=True)
-
-
 def test_nobody_is_better() -> None:
     found = document("a", "b")
     found["pairs"][0]["p"] = 0.9
-    joined = across([Compared(found)], correction="holm", alpha=0.05)
+    joined = across([found], correction="holm", alpha=0.05)
     words = render_comparisons([found], "text", joined).content.decode()
     assert "no system is shown to be better than another." in words
 
@@ -57,7 +51,7 @@ def test_a_long_list_is_cut() -> None:
     found = document(*(f"s{place}" for place in range(12)))
     for pair in found["pairs"]:
         pair["p"] = 1e-9
-    joined = across([Compared(found)], correction="holm", alpha=0.05)
+    joined = across([found], correction="holm", alpha=0.05)
     lines = across_lines(joined)
     assert len(lines) == LISTED_ACROSS + 3
     assert lines[-2] == f"and {12 * 11 // 2 - LISTED_ACROSS} more; JSON holds all"

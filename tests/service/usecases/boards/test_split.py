@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import select, update
 
 from service.contract.common import PageQuery
-from service.contract.comparisons import ComparisonRequest, DifferingQuery
+from service.contract.comparisons import ComparisonRequest
 from service.contract.leaderboards import LeaderboardQuery
 from service.errors import Forbidden, NotFound, Unprocessable
 from service.policy.figures import rounded_score
@@ -29,7 +29,7 @@ from service.usecases.boards.viewing import leaderboard
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.checks import wrong_scores
 from service.usecases.comparison_views import list_comparisons, view_comparison
-from service.usecases.comparisons import ask, comparison_items
+from service.usecases.comparisons import ask
 from service.usecases.scoring.shares import rows_in, share_rows, split_of
 from service.usecases.submissions.fitting import report
 from service.usecases.submissions.submissions import cancel_submission
@@ -233,16 +233,6 @@ class TestBeforeClosing:
         assert [each["unit_count"] for each in documents] == [48, 48]
         # after closing teams may ask about the private share too
         assert task.compared(callers["lyon"], submissions=[ids["lyon"], ids["oslo"]])["split"] == PRIVATE
-
-    def test_items_of_a_comparison_are_of_its_share(self, sent):
-        task, _, ids, _ = sent
-        listed = {}
-        for share in (PUBLIC, PRIVATE):
-            name = task.leaderboard(ORGANISER, split=share)["significance"]["comparison"]
-            query = DifferingQuery(a=ids["lyon"], b=ids["oslo"])
-            listed[share] = {each["item"] - 1 for each in comparison_items(task.context, ORGANISER, name, query).items}
-            assert listed[share] <= set(share_of(task, share))
-        assert all(listed.values())
 
 
 class TestParts:

@@ -9,14 +9,14 @@ import pytest
 
 from service.caller import Caller
 from service.contract.common import PageQuery
-from service.contract.comparisons import ComparisonRequest, DifferingQuery
+from service.contract.comparisons import ComparisonRequest
 from service.contract.submissions import SubmissionItemsQuery, SubmissionSlicesQuery
 from service.errors import Conflict, Forbidden, Gone, NotFound, TooManyRequests, Unauthorized, Unprocessable
 from service.policy.figures import rounded_p
 from service.queue import BULK, LIVE
 from service.store import runs
 from service.usecases.comparison_views import list_comparisons, view_comparison, wait_for_comparison
-from service.usecases.comparisons import ask, comparison_items
+from service.usecases.comparisons import ask
 from service.usecases.submissions.results import submission_items, submission_slices
 from service.usecases.submissions.submissions import delete_submission
 from tests.fixtures.contexts import ORGANISER, give_up
@@ -266,27 +266,6 @@ def test_a_fault_of_the_service_is_asked_again(task, two, context):
     assert task.comparison(name, lyon)["state"] == "queued"
     task.settle()
     assert wait_for_comparison(context, lyon, name, 1).state == "succeeded"
-
-
-def test_sentences_where_two_differ_most(task, two):
-    lyon, worse, better = two
-    name = task.ask(lyon, submissions=[worse, better])
-    with pytest.raises(Forbidden):
-        comparison_items(task.context, lyon, name, DifferingQuery(limit=10))
-    task.patch(feedback="items")
-    page = comparison_items(task.context, lyon, name, DifferingQuery(a=worse, b=better, limit=3))
-    assert [item["item"] for item in page.items] == [5, 7, 9]
-    assert [item["difference"] for item in page.items] == [-0.25] * 3
-    assert page.items[0]["a"]["submission"] == worse
-    rest = comparison_items(task.context, lyon, name, DifferingQuery(a=worse, b=better, cursor=page.next, limit=3))
-    assert [item["item"] for item in rest.items] == [11]
-    assert rest.next is None
-    with pytest.raises(Unprocessable):
-        comparison_items(task.context, lyon, name, DifferingQuery(a=worse, limit=3))
-    with pytest.raises(NotFound):
-        comparison_items(task.context, lyon, name, DifferingQuery(a=worse, b="sub_none", limit=3))
-    with pytest.raises(NotFound):
-        comparison_items(task.context, task.team("prague"), name, DifferingQuery(limit=3))
 
 
 def test_items_and_slices_of_a_submission_by_policy(task, two):

@@ -1,4 +1,4 @@
-"""The log of deliveries, tests, replays and new secrets of webhooks; the log tells no more than its reader may see."""
+"""The log of deliveries, tests and replays of webhooks; the log tells no more than its reader may see."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from service.usecases.access import authenticate
 from service.usecases.events import (
     DELIVERY_ATTEMPTS,
     DELIVERY_PAUSES,
-    OVERLAP,
     delete_webhook,
     deliver_due,
     list_deliveries,
     list_events,
     list_webhooks,
     replay_delivery,
-    rotate_secret,
     send_test,
     signature,
 )
@@ -157,7 +155,7 @@ def test_a_replay_is_a_new_delivery_of_the_same_event(context, organiser, task, 
     assert [each["state"] for each in log(context, organiser, made)] == ["delivered"] * 2
 
 
-def test_others_do_not_see_test_replay_or_rotate_it(context, organiser, task):
+def test_others_do_not_see_test_or_replay_it(context, organiser, task):
     lyon, oslo = task.team(), task.team("oslo")
     made, other = hook(context, lyon), hook(context, oslo)
     sent = send_test(context, lyon, made["id"])["id"]
@@ -166,7 +164,6 @@ def test_others_do_not_see_test_replay_or_rotate_it(context, organiser, task):
         for ask in (
             lambda *of: list_deliveries(*of, PageQuery(limit=1)),
             send_test,
-            rotate_secret,
             lambda *of: replay_delivery(*of, sent),
         ):
             with pytest.raises(NotFound):
@@ -192,37 +189,8 @@ def test_waiting_deliveries_bound_what_is_added_by_hand(context, organiser, monk
     assert send_test(context, organiser, made["id"])
 
 
-def signatures(receiver):
-    _, body, headers = receiver.got[-1]
-    timestamp = int(headers["webhook-timestamp"])
-    return headers["webhook-signature"].split(" "), lambda key: signature(key, headers["webhook-id"], timestamp, body)
-
-
-def test_a_new_secret_signs_beside_the_old_one_for_a_day(context, organiser, receiver):
-    made = hook(context, organiser)
-    new = rotate_secret(context, organiser, made["id"])
-    assert new["secret"] != made["secret"]
-    assert new["old_secret_until"] is not None
-    send_test(context, organiser, made["id"])
-    deliver_all(context, receiver)
-    found, by = signatures(receiver)
-    assert found == [by(made["secret"]), by(new["secret"])]
-    after = later(context, seconds=OVERLAP.total_seconds() + 60)
-    send_test(after, organiser, made["id"])
-    deliver_all(after, receiver)
-    found, by = signatures(receiver)
-    assert found == [by(new["secret"])]
-    # a second new secret ends the first
-    second, third = (rotate_secret(after, organiser, made["id"])["secret"] for _ in range(2))
-    send_test(after, organiser, made["id"])
-    deliver_all(after, receiver)
-    found, by = signatures(receiver)
-    assert found == [by(second), by(third)]
-
-
 def test_secrets_are_in_no_list_log_or_event(context, organiser):
     made = hook(context, organiser)
-    new = rotate_secret(context, organiser, made["id"])
     shown = orjson.dumps(
         [
             list_webhooks(context, organiser, PageQuery(limit=10)).items,
@@ -231,7 +199,7 @@ def test_secrets_are_in_no_list_log_or_event(context, organiser):
         ]
     ).decode()
     assert "whsec_" not in shown
-    assert "webhook.rotated" in shown
-    delete_webhook(context, organiser, new["id"])
+    assert "webhook.created" in shown
+    delete_webhook(context, organiser, made["id"])
     with context.store.read() as db:
-        assert store.get_webhook(db, new["id"]) is None
+        assert store.get_webhook(db, made["id"]) is None
