@@ -16,7 +16,7 @@ from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import BadRequest, NotFound
 from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
-from service.pages.board import heading, part_choices, row_name
+from service.pages.board import board_values, heading, part_choices, row_name
 from service.pages.figures import NamedScore, ScoreNames, benchmark_document, heading_now, whole
 from service.policy.gate import LEVELS, Level, require
 from service.usecases.boards.viewing import leaderboard
@@ -103,7 +103,7 @@ def _compared_views(
             answered = None
     heads = heading_now(benchmark, board_view)
     version = (board_view.etag, None if answered is None else answered.etag, heads)
-    return version, partial(_compare_values, benchmark, board, answered, own)
+    return version, partial(_compare_values, benchmark, board_view, answered, own)
 
 
 @blueprint.get("/live")
@@ -117,8 +117,9 @@ def show_comparison_live(benchmark: str) -> Response:
 
 
 def _compare_values(
-    benchmark: str, board: Leaderboard, answered: Shown[StoredComparison] | None, own: Mapping[str, str]
+    benchmark: str, view: Shown[Leaderboard], answered: Shown[StoredComparison] | None, own: Mapping[str, str]
 ) -> dict[str, Any]:
+    board = view.document
     document = benchmark_document(visitors.visitor().caller, benchmark)
     names = ScoreNames(document, board["rounding"])
     score = names(board["score"])
@@ -132,6 +133,8 @@ def _compare_values(
         "compared": None,
     }
     answer = None if answered is None else answered.document
+    if board["significance"]["pending"]:  # until then the board stands here, with the last tests of its rows
+        return {**shown, **board_values(benchmark, view, ""), "framed": True, "live": False}
     if answer is None or "pairs" not in answer or not answer["pairs"]:
         return shown
     compared = _compared_sides(board, answer, own)

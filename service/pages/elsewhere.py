@@ -38,7 +38,10 @@ def show_embedded(benchmark: str) -> Response:
     def values() -> dict[str, object]:
         return {**board_values(benchmark, view, sort), "framed": True, "live": False}
 
-    response = answers.known_page("embed.html", (view.etag, sort, heading_now(benchmark, view)), values)
+    now = heading_now(benchmark, view)
+    response = answers.known_page("embed.html", (view.etag, sort, now), values)
+    if not (view.final and now[0] == "closed"):
+        response.headers["Refresh"] = str(FRAME_SECONDS)
     response.headers["Content-Security-Policy"] = answers.FRAMED
     return response
 
@@ -46,6 +49,8 @@ def show_embedded(benchmark: str) -> Response:
 feed_blueprint = answers.pages("feed", "/feeds")
 ATOM = "application/atom+xml; charset=utf-8"
 MOST_ENTRIES = 100
+FRAME_SECONDS = 60
+"""After which a frame asks again, by a header: it has no script. What has not changed is an empty 304."""
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

@@ -6,7 +6,7 @@ a text may hold: paragraphs, headings, lists, tables, emphasis, code, and links 
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, count, pairwise
 from typing import NamedTuple
@@ -163,13 +163,13 @@ def _code_block(_renderer: object, tokens: Sequence[Token], index: int, *_: obje
     return str(Markup('<pre tabindex="0"><code>{}</code></pre>\n').format(tokens[index].content))
 
 
-def _table(_renderer: object, tokens: Sequence[Token], index: int, *_: object) -> str:
-    """Return what begins a table, which scrolls under the name of the heading above."""
+def _table(_renderer: object, tokens: Sequence[Token], index: int, _options: object, env: Mapping[str, str]) -> str:
+    """Return what begins a table, which scrolls under its number, the name of the text and the heading above."""
     above = next((at for at in range(index, -1, -1) if tokens[at].type == "heading_open"), None)
-    name = "" if above is None else plain_text(tokens[above + 1])
-    number = sum(token.type == "table_open" for token in tokens[above or 0 : index + 1])
-    opened = Markup('<div class="scroll" tabindex="0" role="region" aria-label="{} {}: {}"><table>\n')
-    return str(opened.format("Table", number, name))
+    names = filter(None, (env.get("name"), None if above is None else plain_text(tokens[above + 1])))
+    number = sum(token.type == "table_open" for token in tokens[: index + 1])
+    opened = Markup('<div class="scroll" tabindex="0" role="region" aria-label="{}"><table>\n')
+    return str(opened.format(": ".join((f"Table {number}", *names))))
 
 
 def _code(_renderer: object, tokens: Sequence[Token], index: int, *_: object) -> str:
@@ -200,10 +200,11 @@ class _Parser(MarkdownIt):
         return _ALLOWED.fullmatch(url) is not None
 
 
-def strangers_html(text: str) -> Markup:
+def strangers_html(text: str, name: str = "") -> Markup:
     """Return a text as HTML, safe to stand in a page.
 
-    Characters that cannot be printed are left out: they could turn or hide what follows.
+    Characters that cannot be printed are left out: they could turn or hide what follows. `name` tells its tables from
+    those of other texts on the page.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     shown = "".join(character for character in lines if character.isprintable() or character in "\t\n")
@@ -211,7 +212,7 @@ def strangers_html(text: str) -> Markup:
     parser = _strangers_parser(tables=len(rows) * max(row.count("|") for row in rows) <= MOST_CELLS)
     tokens = parser.parse(shown)
     _strip(tokens)
-    return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704 - the renderer escapes all text
+    return Markup(parser.renderer.render(tokens, parser.options, {"name": name}))  # noqa: S704 - it escapes all text
 
 
 @cache

@@ -21,7 +21,7 @@ from service.contract.submissions import Submission, SubmissionChanges, Submissi
 from service.errors import NotFound, ServiceError, invalid, refuse
 from service.pages import answers, standing, submit, visitors
 from service.pages.figures import ScoreNames, benchmark_document
-from service.pages.settings import faults_by_field, moment_of
+from service.pages.settings import ZONES, faults_by_field, read_moment
 from service.requests import EVENT_KINDS, MOST_REVISION, SCOPES, STATES
 from service.team_table import COLUMNS, MEDIA_TYPE, load_teams, teams_csv
 from service.usecases import events, tokens
@@ -229,7 +229,7 @@ def make_invite(benchmark: str) -> Response:
     most = request.form.get("teams_at_most", "")
     number = int(most) if most.isascii() and most.isdigit() and len(most) <= MOST_DIGITS else most
     try:
-        given = {"expires_at": moment_of(request.form.get("expires_at", "")), "teams_at_most": number}
+        given = {"expires_at": read_moment(request.form, "expires_at"), "teams_at_most": number}
         invite = teams.create_invite(context, caller, benchmark, calls.loaded(InviteRequest, given))
     except answers.REFUSED as error:
         return _teams_page(benchmark, error=error, at="invite")
@@ -265,7 +265,7 @@ def _teams_page(
         "host": request.host_url.rstrip("/"),
         "contacts": [text for each in listed if "@" in (text := str(each["contact"]))],
         "invites": teams.list_invites(context, caller, benchmark, MANY_INVITES).items,
-        "at": at, "kept": request.form if error is not None else {}, "problem": None,
+        "at": at, "kept": request.form if error is not None else {}, "problem": None, "zones": ZONES,
     }  # fmt: skip
     return (
         answers.page("admin_teams.html", **values)
@@ -346,7 +346,7 @@ def make_token_of_scopes() -> Response:
     given |= {name: text for name in ("name", "benchmark") if (text := request.form.get(name, "").strip())}
     try:
         if request.form.get("expires_at"):
-            given["expires_at"] = moment_of(request.form["expires_at"])
+            given["expires_at"] = read_moment(request.form, "expires_at")
         made = tokens.create_token(calls.context(), caller, calls.loaded(TokenRequest, given))
     except answers.REFUSED as error:
         return _tokens_page(error=error)
@@ -375,6 +375,7 @@ def _tokens_page(made: dict[str, object] | None = None, *, error: ServiceError |
         "scopes": SCOPES,
         "kept": kept,
         "problem": None,
+        "zones": ZONES,
     }
     if error is None:
         return answers.page("admin_tokens.html", **values, faults={})

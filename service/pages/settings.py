@@ -38,11 +38,13 @@ NEW_DATES = 3
 """Empty lines for further dates."""
 
 
-def moment_of(text: str, zone: str = UTC_ZONE) -> str | None:
-    """Return a time of a form, without a zone of its own, as the API takes it; None where there is none."""
+def read_moment(texts: Texts, name: str) -> str | None:
+    """Return a time of a form, in the zone of its own control, as the API takes it; None where there is none."""
+    text = texts.get(name, "").strip()
     if not text or text.endswith("Z"):
         return text or None
-    return f"{text}{':00' if text.count(':') == 1 else ''}{'-12:00' if zone == EARTH_ZONE else 'Z'}"
+    zone = "-12:00" if texts.get(name + ZONE_OF) == EARTH_ZONE else "Z"
+    return f"{text}{':00' if text.count(':') == 1 else ''}{zone}"
 
 
 def _show_text(name: str, value: Json) -> dict[str, str]:
@@ -67,10 +69,6 @@ def _show_moment(name: str, value: Json) -> dict[str, str]:
     at = datetime.fromisoformat(value)
     local, zone = (at + EARTH, EARTH_ZONE) if ends_day_on_earth(at) else (at, UTC_ZONE)
     return {name: f"{local:%Y-%m-%dT%H:%M:%S}", name + ZONE_OF: zone}
-
-
-def _read_moment(texts: Texts, name: str) -> Json:
-    return moment_of(texts.get(name, "").strip(), texts.get(name + ZONE_OF, ""))
 
 
 _INPUTS: Mapping[str, Json] = {"no": False, "yes": True}
@@ -119,7 +117,7 @@ def _show_dates(name: str, value: Json) -> dict[str, str]:
 
 def _read_dates(texts: Texts, name: str) -> Json:
     rows = [each.removesuffix(".what") for each in texts if each.startswith(f"{name}.") and each.endswith(".what")]
-    dates = [{"at": _read_moment(texts, f"{row}.at") or "", "what": texts[f"{row}.what"].strip()} for row in rows]
+    dates = [{"at": read_moment(texts, f"{row}.at") or "", "what": texts[f"{row}.what"].strip()} for row in rows]
     return [date for date in dates if date["at"] or date["what"]]
 
 
@@ -141,7 +139,7 @@ NAME = Kind("text", read=lambda texts, name: texts.get(name, "").strip())
 TEXT, AREA, CHOICE = Kind("text"), Kind("area"), Kind("choice")
 NUMBER = Kind("number", read=_read_number)
 FLAG = Kind("flag", lambda name, value: {name: "on"} if value else {}, lambda texts, name: name in texts)
-MOMENT, DATES = Kind("moment", _show_moment, _read_moment), Kind("dates", _show_dates, _read_dates)
+MOMENT, DATES = Kind("moment", _show_moment, read_moment), Kind("dates", _show_dates, _read_dates)
 SCORES = Kind("scores", _show_scores, _read_scores)
 INPUT = Kind("choice", _show_input, lambda texts, name: _INPUTS.get(texts.get(name, ""), texts.get(name, "")))
 TRACKS, LINKS = Kind("area", _show_tracks, _read_tracks), Kind("area", _show_links, _read_links)
@@ -239,7 +237,7 @@ def differing(sent: Texts, shown: Texts, fields: Sequence[Field]) -> dict[str, J
 
 def echoes_of(texts: Texts) -> dict[str, str | None]:
     """Return the times that stand in a form, by the names of their controls."""
-    return {name: _read_moment(texts, name) for name in texts if name + ZONE_OF in texts}
+    return {name: read_moment(texts, name) for name in texts if name + ZONE_OF in texts}
 
 
 def stored_texts(changes: Mapping[str, Json], shown: Texts, fields: Sequence[Field]) -> dict[str, str]:

@@ -116,7 +116,7 @@ def show_about(benchmark: str) -> Response:
     document = figures.benchmark_document(caller, benchmark)
     about = document["about"]
     dates = about.get("dates") or ()
-    texts = [(title, strangers_html(about[name])) for name, title in TEXTS.items() if about.get(name)]
+    texts = [(title, strangers_html(about[name], title)) for name, title in TEXTS.items() if about.get(name)]
     names = figures.ScoreNames(document, None)
     return answers.page(
         "about.html", **shown_board(document), texts=texts, links=about.get("links") or (), dates=dates,

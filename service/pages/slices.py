@@ -4,7 +4,9 @@ Groups are summed over the parts, beside those of another submission where one i
 are shown of one part.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -18,7 +20,8 @@ from service.pages import figures
 from service.pages.answers import drawn
 from service.usecases.submissions import results
 from treescore.core.scores import flat_values, member_at
-from treescore.render.dot_table import share_svg
+from treescore.render.dot_table import RADIUS, TICK_SIZE, scale_of, share_svg
+from treescore.render.drawing import DASH, INK, LINE_COLOUR, MIDDLE, PAPER, SOFT, Drawing, number, width
 
 MOST_SLICES = 500
 MOST_TOGETHER = 10
@@ -36,6 +39,8 @@ ORDERED = ("distance", "sentence_length", "length", "depth")
 """Groupings whose groups stay in their own order."""
 FILTERED = ("deprel", "label")
 """Groupings by what sentences can be filtered by."""
+CHART_LEFT, CHART_WIDTH, CHART_HEIGHT = 44, 520, 160
+"""Pixels of the picture of lengths: left of it stand the figures of its lines, below it the groups."""
 _ONE = figures.ScoreFigures(share=True)
 
 
@@ -70,6 +75,49 @@ def sums_of(parts: Iterable[Sequence[Mapping[str, Any]]]) -> dict[object, Sums]:
             before = found.get(row["value"], (0, 0, 0, 0))
             found[row["value"]] = Sums(*map(sum, zip(before, own, strict=True)))
     return found
+
+
+def chart_of(
+    own: Mapping[Any, float | None], other: Mapping[Any, float | None], score: str, title: str
+) -> Markup | None:
+    """Return shares over lengths or distances as a picture; None where fewer than two groups have one.
+
+    Args:
+        own: of each group, which begins with a number where it is one of lengths: a line with filled dots.
+        other: those of another submission: a dashed line with hollow dots.
+        score: what the shares are.
+        title: of the picture.
+    """
+    begins = {group: int(found[0]) for group in own if (found := re.match("[0-9]+", str(group)))}
+    groups = sorted((group for group in begins if own[group] is not None), key=begins.__getitem__)
+    if len(groups) < 2:
+        return None
+    points = [
+        [(at, 100 * share) for at, group in enumerate(groups) if (share := line.get(group)) is not None]
+        for line in (own, other)
+    ]
+    words = [f"{group} {_ONE.value(own[group])}" for group in groups]
+    drawing = Drawing("lengths", title, f"{score} by group: {', '.join(words)}.")
+    scale = scale_of([value for line in points for _, value in line], CHART_HEIGHT)
+    step = CHART_WIDTH / len(groups)
+    for value, label in scale.ticks:
+        y = CHART_HEIGHT - scale.at(value)
+        drawing.path(f"M{CHART_LEFT} {number(y)}h{CHART_WIDTH}", class_="grid", stroke=LINE_COLOUR)
+        drawing.text(CHART_LEFT - 6, y + 4, label, size=TICK_SIZE, text_anchor="end", fill=SOFT, class_="tick")
+    places = [CHART_LEFT + step * (at + 0.5) for at in range(len(groups))]
+    every = ceil((max(width(str(group), TICK_SIZE) for group in groups) + 8) / step)  # one of so many labels has room
+    look: dict[str, Any] = {"size": TICK_SIZE, "text_anchor": MIDDLE, "fill": SOFT, "class_": "tick"}
+    for x, group in list(zip(places, groups, strict=True))[::every]:
+        drawing.text(x, CHART_HEIGHT + 12, str(group), **look)
+    for line, filled in ((points[1], False), (points[0], True)):
+        at = [(places[group], CHART_HEIGHT - scale.at(value)) for group, value in line]
+        if at:
+            path = "L".join(f"{number(x)} {number(y)}" for x, y in at)
+            drawing.path(f"M{path}", class_="ci", stroke=INK, stroke_dasharray=None if filled else DASH)
+        look = {"class_": "pt", "fill": INK} if filled else {"class_": "pt ho", "fill": PAPER, "stroke": INK}
+        for x, y in at:
+            drawing.add("circle", cx=x, cy=y, r=RADIUS, **look)
+    return drawn(drawing.svg(CHART_LEFT + CHART_WIDTH, CHART_HEIGHT + 20))
 
 
 class SliceRow(NamedTuple):
@@ -193,8 +241,9 @@ def sliced(
         return None
     shown: dict[str, object] = {
         "part": chosen[0] if len(chosen) == 1 else None, "parts": parts, "metric": metric, "by": query.by,
-        "metrics": list(scores["metrics"]), "groupings": groupings, "table": None, "summed": None, "other": other,
+        "metrics": list(scores["metrics"]), "groupings": groupings, "table": None, "summed": None, "chart": None,
         "counts": counts_of(scores, metric, chosen[0] if len(chosen) == 1 else ""), "together": len(together) > 1,
+        "other": other,
         "query": {"part": query.part, "metric": query.metric, "by": query.by, "against": other and other["id"]},
     }  # fmt: skip
     if query.by is None:
@@ -210,5 +259,14 @@ def sliced(
                 beside = {}
         if sums:
             link = f"/s/{document['id']}/sentences?{urlencode({'part': first})}&" if by in FILTERED else ""
-            return shown | {"summed": summed_table(sums, beside, by, own.get(SORT, ""), link)}
-    return shown | {"table": slices_table(names, metric, look(by, first)["slices"]), "part": first}
+            mine, others = ({value: each.shares[0] for value, each in line.items()} for line in (sums, beside or {}))
+            return shown | {
+                "summed": summed_table(sums, beside, by, own.get(SORT, ""), link),
+                "chart": chart_of(mine, others, "F1", f"F1 of {metric} by {by}") if by in ORDERED else None,
+            }
+    rows = look(by, first)["slices"]
+    score = next((name for row in rows for name, _ in flat_values(row["scores"])), None)
+    if by in ORDERED and score is not None:
+        line, label = {row["value"]: member_at(row["scores"], score) for row in rows}, figures.score_label(score)
+        shown["chart"] = chart_of(line, {}, label, f"{label} of {metric} by {by}")
+    return shown | {"table": slices_table(names, metric, rows), "part": first}

@@ -385,19 +385,26 @@ def _submit_values(
         known = teams.list_teams(context, caller, slug, PageQuery(limit=MOST_LISTED))
         values["teams"] = [(each["id"], each["name"]) for each in known.items]
     document = figures.benchmark_document(caller, slug)
-    page = submissions.list_submissions(
-        context, caller, slug, replace(query or SubmissionsQuery(), limit=LISTED, include="main")
-    )
     state, quotas = figures.state_of(document, context.now()), views.quotas_of_caller(context, caller, slug)
-    level = benchmarks.level_of(context, caller, slug)
-    step = document["rounding"] if level == "rounded" else None
-    main = figures.ScoreNames(document, step)(document["main_score"])
-    sent, trend = standing.sent_list(caller, slug, page.items, main, level)
+    if not caller.organises(slug):
+        values |= _sent_values(caller, document, query)
     return values | {
         "benchmark": document, "parts_sent": targets_of(document), "inputs": inputs_of(caller, document),
         "quota": views.quota_document(quotas, context.now()) if quotas else None, "state": state,
-        "closed": _why_not(caller, document, state), "sent": sent, "trend": trend, "main": main, "next": page.next,
+        "closed": _why_not(caller, document, state),
     }  # fmt: skip
+
+
+def _sent_values(caller: Caller, document: Benchmark, query: SubmissionsQuery | None) -> dict[str, Any]:
+    """Return what the list of a team's submissions shows."""
+    context, slug = calls.context(), document["id"]
+    page = submissions.list_submissions(
+        context, caller, slug, replace(query or SubmissionsQuery(), limit=LISTED, include="main")
+    )
+    level = benchmarks.level_of(context, caller, slug)
+    main = figures.ScoreNames(document, document["rounding"] if level == "rounded" else None)(document["main_score"])
+    sent, trend = standing.sent_list(caller, slug, page.items, main, level)
+    return {"sent": sent, "trend": trend, "main": main, "next": page.next}
 
 
 def inputs_of(caller: Caller, document: Benchmark) -> list[str]:

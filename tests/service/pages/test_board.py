@@ -230,6 +230,8 @@ def test_a_comparison_shows_itself_once_the_differences_are_tested(stage: Stage)
     page = everyone.get(address).text
     assert "The differences are being tested" in page
     live = html.unescape(re.findall('hx-get="([^"]*/live[^"]*)"', page)[0])
+    assert re.findall(r'<td class="num main">([\d.]+)', page)  # the board stands there until then
+    assert "?sort=" not in page
     assert everyone.get(live).status_code == answers.UNCHANGED
     with stage.context.store.read() as db:
         found = comparisons.get(db, comparison)

@@ -60,6 +60,8 @@ def test_a_frame_is_asked_for_again_at_no_cost(site: Site) -> None:
     }
     again = client.get("/embed/b/deps-scores", headers={"If-None-Match": first.headers["ETag"]})
     assert (again.status_code, again.data) == (304, b"")
+    assert first.headers["Refresh"] == again.headers["Refresh"] == "60"
+    assert "Refresh" not in board.headers
 
 
 def feed(site: Site | Stage, slug: str) -> Element:

@@ -149,6 +149,13 @@ def test_a_table_scrolls_under_the_name_of_its_heading() -> None:
     )
 
 
+def test_no_two_tables_of_a_page_have_one_name() -> None:
+    table = "| a |\n|---|\n| b |\n\n"
+    shown = strangers_html(f"{table}## A\n\n{table}## A\n\n{table}") + strangers_html(table, "Rules & more")
+    names = ["Table 1", "Table 2: A", "Table 3: A", "Table 1: Rules &amp; more"]
+    assert re.findall('aria-label="([^"]*)"', shown) == names
+
+
 @pytest.mark.parametrize("columns", [1, 8, 2_000])
 def test_a_short_text_makes_no_table_of_many_cells(columns: int) -> None:
     head = "|a" * columns + "|\n" + "|-" * columns + "|\n"

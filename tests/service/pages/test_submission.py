@@ -198,6 +198,33 @@ def test_slices_are_summed_over_parts_beside_another_and_sorted(stage: Stage) ->
     assert [client.get(html.unescape(each)).status_code for each in looks] == [200]
 
 
+def test_lengths_are_one_picture_with_the_figures_of_the_table(stage: Stage) -> None:
+    relations = {at: "dep" if at > 1 else "root" for at in range(1, 15)}
+    long = "".join(f"{at}\tw\tw\tX\t_\t_\t{at - 1}\t{relation}\t_\t_\n" for at, relation in relations.items())
+    gold = GOLD_CONLLU + long + "\n"
+    task = SharedTask(stage, parts={"en": {"gold": gold}}, feedback="gold")
+    client = task.team()
+    first = task.submit(client, gold).rpartition("/")[2]
+    address = f"{page_of(task.submit(client, gold.replace('13	dep', '1	dep')))}?against={first}&by="
+    page = client.get(f"{address}sentence_length")
+    table, (picture,) = slices_of(page), re.findall('<svg[^>]*class="drawing".*?</svg>', page.text)
+    assert "F1 of attachment by sentence_length" in picture
+    described = ", ".join(f"{group} {cells[2]}" for group, cells in table.items())
+    assert f"F1 by group: {described}." in picture
+    assert picture.count('class="pt"') == picture.count('class="pt ho"') == len(table) == 2
+    assert "style" not in picture
+    assert 'class="drawing"' in client.get(f"{address}distance").text
+    assert 'class="drawing"' not in client.get(f"{address}deprel").text
+
+
+def test_the_picture_of_lengths_below_gold_is_of_the_output(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="items")
+    client = task.team()
+    (picture,) = re.findall("<svg.*?</svg>", client.get(f"{page_of(task.submit(client))}?by=distance").text)
+    assert "of attachment by distance" in picture, picture
+    assert not re.search("F1|Recall", picture)
+
+
 def test_slices_below_gold_are_those_of_the_output(stage: Stage) -> None:
     task = SharedTask(stage, parts=PARTS, feedback="items")
     client = task.team()
