@@ -233,14 +233,14 @@ def evaluated(asked: Asked, significance: Mapping[str, Json] | None = None) -> S
             found = chosen_scores(parse_spec(request), names)
         request["significance"] = {**significance, "scores": [f"{entry.key}.{score.name}" for entry, _, score in found]}
     outputs = []
-    by_suffix: set[str] = set()
+    others: set[str] = set()
     for output in given:
         own = formats.get(output.system, asked["system_format"])
         where = "/output_formats" if output.system in formats else "/system_format"
         if own is None and guessed:
-            own = format_of(Path(output.path.split(",")[0]))
+            own, known_by = _guessed_of_output(output.path, choice)
             if own is not None and own != text_format:
-                by_suffix.add(own)
+                others.add(f"format {own} ({known_by} of outputs)")
         outputs.append(
             Output(output.name, source_of(output.path, choice if own is None else format_choice(own, where)),
                    own, output.run_of)
@@ -248,7 +248,7 @@ def evaluated(asked: Asked, significance: Mapping[str, Json] | None = None) -> S
     with progress_bar() as tell:
         result = evaluate(request, source_of(asked["gold"], choice), outputs, limits=read_limits(), progress=tell)
     taken = [f"format {json_words(text_format)} ({how})"] if guessed else []
-    taken += [f"format {name} (by the suffix of outputs)" for name in sorted(by_suffix)]
+    taken += sorted(others)
     taken += [] if asked["metrics"] else [f"metric {_in_words(metrics[0])} (usual for {choice.name})"]
     return Scored(result, f"Taken: {', '.join(taken)}." if taken else "")
 
@@ -297,6 +297,21 @@ def _guessed(gold: str) -> tuple[Json, str]:
     raise click.UsageError(
         f"Give --format: the suffix of {gold} does not name one.{likely} Known suffixes: {suffixes}."
     )
+
+
+def _guessed_of_output(path: str, gold: FormatChoice) -> tuple[str | None, str]:
+    """Return the format of an output, None for that of gold, and how it is known.
+
+    First lines count where they are certain, of a format without options that holds trees of the kind of gold's.
+    """
+    named = format_of(Path(path.split(",", maxsplit=1)[0]))
+    if named is not None or path == STANDARD_INPUT or gold.format.fields or not Path(path).is_file():
+        return named, "by the suffix"
+    for found in suggest(Path(path))[:1]:
+        alike = issubclass(FORMATS[found.name].yields, gold.format.yields)
+        if found.certainty == CERTAINTIES[0] and alike and not found.options:
+            return found.name, "by the first lines"
+    return None, ""
 
 
 def _usual(choice: FormatChoice) -> list[Json]:

@@ -18,6 +18,7 @@ from treescore.cli.exits import WRONG_INPUT, Stopped, epilog
 from treescore.cli.options import Pair, is_path
 from treescore.cli.service import Answer, asks, columns, listed
 from treescore.client import OPERATIONS, Client, Document, problem_lines
+from treescore.sources.files import unreadable
 
 
 @click.group()
@@ -259,7 +260,7 @@ def _texts(gold: Sequence[tuple[str, str]]) -> dict[str, Path]:
     texts = {part: Path(path) for part, path in gold}
     missing = next((path for path in texts.values() if not path.is_file()), None)
     if missing is not None:
-        raise Stopped(WRONG_INPUT, f"No such file {str(missing)!r}.")
+        raise Stopped(WRONG_INPUT, unreadable(FileNotFoundError(), missing))
     return texts
 
 

@@ -47,7 +47,8 @@ SCORE_FORMS = (*options.VIEWS, options.BRIEF)
     "shown",
     multiple=True,
     metavar="SCORE,...",
-    help="Scores that a table shows, as UPOS,LAS or ud.las_f1; those that the field reports unless given. Repeatable.",
+    help="Scores that are shown, as UPOS,LAS or ud.las_f1; of a table those that the field reports unless given, of "
+    "CSV and JSON all. Repeatable.",
 )
 @options.fail_below_option
 @options.form_options(*SCORE_FORMS, names={options.TEXT: ["--table"], options.BRIEF: ["-b"]})
@@ -78,7 +79,7 @@ def score(
     named, as NAME=PATH; else its name is what tells its path from the others.
 
     A table shows the scores that the field reports; --json prints the document that a job of the service would hold,
-    with all scores, counts and comparisons.
+    with all scores, counts and comparisons; --scores leaves only those that it names.
     """
     form = options.chosen_form(output, SCORE_FORMS, options.paths_of(asked))
     if style is not None and options.explicit_form():

@@ -20,7 +20,7 @@ from treescore.cli.service import asking, ending, service_options, show, token_o
 from treescore.client import UNFINISHED, Client, ClientError, Document, Progress, problem_lines
 from treescore.core.registry import FORMATS
 from treescore.errors import InputError
-from treescore.sources.files import ARCHIVE, read_files, stems_of, targets_by_name
+from treescore.sources.files import ARCHIVE, read_files, stems_of, targets_by_name, unreadable
 
 BEST = "best"
 OPPONENTS = ("compare_with", "fail_if_worse_than", "not_worse_than")
@@ -113,7 +113,7 @@ def _outputs_by_name(arguments: Sequence[str], benchmark: Mapping[str, Any]) -> 
         name, sign, path = argument.partition("=")
         if sign and name.partition("/")[0] in parts:
             if not Path(path).is_file():
-                raise Stopped(WRONG_INPUT, f"No such file {path!r}.")
+                raise Stopped(WRONG_INPUT, unreadable(FileNotFoundError(), Path(path)))
             found.append((name, Output(path, Path(path))))
         else:
             found += [(_target_of(inside, named), output) for inside, output in _read(argument)]

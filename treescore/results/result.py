@@ -455,14 +455,46 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         systems = self.document["systems"]
         return score_tables(self.report.spec, systems, self.warnings, unit, scores=scores, decimals=decimals)
 
-    def to_csv(self) -> str:
-        """Return CSV with all digits: a row for each system and score, and the warnings in a last column."""
-        said = " ".join(warning_lines(self.warnings))
-        return views.csv_text([*_TIDY, "undefined", "warnings"], [{**row, "warnings": said} for row in self._rows()])
+    def render(self, form: str, unit: Unit = PERCENT, *, width: int = 0, **shown: Any) -> str:
+        """Return one of `forms`; CSV and JSON take `scores` as tables do, and always have all digits."""
+        if form not in ("csv", "json"):
+            return super().render(form, unit, width=width, **shown)
+        views.check_form(form, self.forms, unit)
+        scores = shown.get("scores") or ()
+        return self.to_csv(scores) if form == "csv" else self.to_json(scores)
 
-    def to_json(self) -> str:
-        """Return what `treescore score` prints: `results` and `warnings`."""
-        return views.json_text({"results": self.document, "warnings": self.warnings})
+    def to_csv(self, scores: Sequence[str] = ()) -> str:
+        """Return CSV with all digits: a row for each system and score, and the warnings in a last column.
+
+        Args:
+            scores: that are shown, named as in `tables`; all unless given.
+
+        Raises:
+            InputError: an unknown score.
+        """
+        said, chosen = " ".join(warning_lines(self.warnings)), self._chosen(scores)
+        rows = [{**row, "warnings": said} for row in self._rows() if (row["metric"], row["score"]) in chosen]
+        return views.csv_text([*_TIDY, "undefined", "warnings"], rows)
+
+    def to_json(self, scores: Sequence[str] = ()) -> str:
+        """Return what `treescore score` prints: `results` and `warnings`; `scores` is as in `to_csv`."""
+        systems = self.document["systems"]
+        if scores:
+            chosen = {(key, name.partition(".")[0]) for key, name in self._chosen(scores)}
+            systems = [{**system, "metrics": {
+                key: {**metric, "scores": {name: value for name, value in metric["scores"].items()
+                                           if (key, name) in chosen}}
+                for key, metric in system["metrics"].items()
+            }} for system in systems]  # fmt: skip
+        return views.json_text({"results": {**self.document, "systems": systems}, "warnings": self.warnings})
+
+    def _chosen(self, names: Sequence[str]) -> set[tuple[str, str]]:
+        """Return scores by their metrics and names; all where none is named. Raises InputError."""
+        if not names:
+            return {(row["metric"], row["score"]) for row in self._rows()}
+        from treescore.render.forms import chosen_scores  # noqa: PLC0415 - as above
+
+        return {(entry.key, score.name) for entry, _, score in chosen_scores(self.report.spec, names)}
 
     def to_frame(self, level: Literal["system", "sentence"] = "system") -> Any:
         """Return a data frame.

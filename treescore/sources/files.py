@@ -4,17 +4,19 @@ Errors of texts and their names are of one problem each.
 """
 
 import gzip
+import os
 import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from io import BytesIO
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, Protocol
 
 from treescore.core.text import actually
+from treescore.core.wording import closest
 from treescore.errors import InputError, Problem, missing_extra
 
 LONGEST_SHOWN = 80
@@ -104,9 +106,20 @@ def unreadable(error: OSError | ValueError, path: Path) -> str:
     """Say which file cannot be read, and why."""
     named = shown(getattr(error, "filename", None) or path)
     if isinstance(error, FileNotFoundError):
-        return f"No such file {named}."
+        return f"No such file {named}.{instead_of(Path(error.filename or path))}"
     reason = error.strerror if isinstance(error, OSError) and error.strerror else error
     return f"{named}: {reason}."
+
+
+def instead_of(path: Path) -> str:
+    """Return what could be meant by a path where nothing is: the name in its folder that is most like it, if any."""
+    try:
+        with os.scandir(path.parent) as entries:
+            names = [entry.name for entry in islice(entries, MAX_FILES)]
+    except (OSError, ValueError):
+        return f" Folder {shown(path.parent)} not found."
+    near = closest(path.name, names)
+    return "" if near is None else f" Did you mean {shown(path.parent / near)}?"
 
 
 def is_folder(path: Path) -> bool:

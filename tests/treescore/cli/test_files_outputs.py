@@ -106,6 +106,26 @@ def test_packed_files_and_folders_are_read(tmp_path: Path) -> None:
     assert [line.split()[:2] for line in printed.splitlines()[3:5]] == [["zipped", "72.63"], ["folder", "86.92"]]
 
 
+def test_scores_are_chosen_in_the_forms_for_programs_too() -> None:
+    asked = ("score", GOLD, RULES, "--scores", "UPOS,LAS")
+    rows = run(*asked, "--csv").stdout.splitlines()
+    assert [row.split(",")[2] for row in rows] == ["score", "las_f1", "upos_f1"]
+    systems = json.loads(run(*asked, "--json").stdout)["results"]["systems"]
+    assert list(systems[0]["metrics"]["ud"]["scores"]) == ["las_f1", "upos_f1"]
+    assert "tokens_f1" in run("score", GOLD, RULES, "--json").stdout
+    assert "unknown-score" in run("score", GOLD, RULES, "--scores", "x", "--json", status=2).stderr
+
+
+def test_an_output_is_read_in_the_format_of_its_first_lines(tmp_path: Path) -> None:
+    gold, output = tmp_path / "gold.discbracket", tmp_path / "mine"
+    gold.write_text("(S (NP 0=a 1=b) (VP 2=c))\n", encoding="utf-8")
+    output.write_text(EXPORT, encoding="utf-8")
+    printed = " ".join(run("score", str(gold), str(output)).stdout.split())
+    assert "format discbracket (by the suffix of gold), format export (by the first lines of outputs)" in printed
+    output.write_text("(S (NP 0=a 1=b) (VP 2=c))\n", encoding="utf-8")
+    assert "of outputs" not in run("score", str(gold), str(output)).stdout
+
+
 def test_each_output_can_have_its_format(tmp_path: Path) -> None:
     trees, heads = tmp_path / "a.conllx", tmp_path / "gold.conllu"
     trees.write_text("1\ta\t_\tX\tX\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
@@ -199,6 +219,17 @@ def test_what_the_first_lines_make_certain_is_taken_and_said(tmp_path: Path) -> 
     assert "Taken: format naacl (by its first lines), metric alignment (usual for naacl)." in printed
     refused = " ".join(run("score", str(trees), str(trees), status=2).stderr.split())
     assert "does not name one. By its first lines --format bracketed is likely. Known suffixes: .mrg" in refused
+
+
+EXPORT = """#BOS 1
+a\tD\t--\t--\t500
+b\tN\t--\t--\t500
+c\tV\t--\t--\t501
+#500\tNP\t--\t--\t502
+#501\tVP\t--\t--\t502
+#502\tS\t--\t--\t0
+#EOS 1
+"""
 
 
 @pytest.mark.parametrize("suffix", [".wa", ".gld", ".tst", ".prd"])

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from treescore.cli import main as passthrough
 from treescore.cli.exits import NOT_INSTALLED
 from treescore.cli.main import COMMANDS, main
+from treescore.sources.files import shown
 
 ROOT = Path(__file__).parents[3]
 GOLD = str(ROOT / "examples" / "dependencies" / "gold.conllu")
@@ -48,6 +49,15 @@ def test_a_malformed_option_is_an_error_with_its_place(options, expected):
 def test_a_file_that_is_not_there_is_named_without_advice_on_python(gold, output):
     for asked in (ASKED, ()):
         assert run("score", *asked, gold, output, status=2).stderr == "No such file 'nix'. [unreadable-file]\n"
+
+
+def test_a_file_that_is_not_there_is_told_with_what_is_in_its_folder(tmp_path):
+    (tmp_path / "gold.conllu").write_text("", encoding="utf-8")
+    near, other = tmp_path / "glod.conllu", tmp_path / "nowhere" / "gold.conllu"
+    said = run("score", str(near), RULES, status=2).stderr
+    assert said.endswith(f"glod.conllu'. Did you mean {shown(tmp_path / 'gold.conllu')}? [unreadable-file]\n")
+    said = run("score", str(other), RULES, status=2).stderr
+    assert f"Folder {shown(tmp_path / 'nowhere')} not found." in said
 
 
 def test_a_format_of_several_texts_takes_paths_joined_by_commas(tmp_path):
