@@ -20,7 +20,8 @@ from tests.treescore.cli.test_submit_margin import BOARD, SCORED
 from tests.treescore.stand_in import stand_in
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-INSTALL, SUBMIT = ACTION["runs"]["steps"]
+NAMED, KEPT, INSTALL, SUBMIT = ACTION["runs"]["steps"]
+SCRIPTS = (NAMED, INSTALL, SUBMIT)
 EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 READ_BENCHMARK = ("GET", "/v1/benchmarks/x")
 READ_BOARD = ("GET", "/v1/benchmarks/x/leaderboard")
@@ -108,14 +109,38 @@ def runner(tmp_path: Path) -> Runner:
 
 def test_no_input_is_pasted_into_a_script() -> None:
     """A value that holds shell syntax would run otherwise."""
-    for step in (INSTALL, SUBMIT):
+    for step in SCRIPTS:
         assert "${{" not in step["run"]
         assert step["shell"] == "bash"
-    used = {name for step in (INSTALL, SUBMIT) for value in step["env"].values() for name in EXPRESSION.findall(value)}
+    used = {name for step in SCRIPTS for value in step["env"].values() for name in EXPRESSION.findall(value)}
     assert used == {f"inputs.{name}" for name in ACTION["inputs"]} | {"github.action_path"}
     assert {each["value"] for each in ACTION["outputs"].values()} == {
         f"${{{{ steps.submit.outputs.{name} }}}}" for name in ACTION["outputs"]
     }
+
+
+def test_the_environment_is_kept_until_what_is_installed_differs(runner: Runner, tmp_path: Path) -> None:
+    """The step that keeps it has a folder and a name; the step that installs is left out where it was found."""
+    assert KEPT["with"]["path"] == "${{ runner.temp }}/treescore"
+    assert KEPT["with"]["key"].endswith("${{ steps.environment.outputs.digest }}")
+    assert INSTALL["if"] == f"steps.{KEPT['id']}.outputs.cache-hit != 'true'"
+    package, wheel = tmp_path / "package", tmp_path / "treescore.whl"
+    package.mkdir()
+    (package / "pyproject.toml").write_text("[project]", encoding="utf-8")
+
+    def names(**inputs: str) -> str:
+        job = runner.run(NAMED, **inputs)
+        assert job.status == 0, job.log
+        return job.outputs["digest"]
+
+    own, of_folder = names(), names(package=str(package))
+    assert len({own, names(), names(package="treescore==0.1.0"), names(package="treescore==0.1.1"), of_folder}) == 4
+    (package / "a.py").write_text("pass", encoding="utf-8")
+    assert names(package=str(package)) != of_folder
+    wheel.write_bytes(b"one")
+    of_wheel = names(package=str(wheel))
+    wheel.write_bytes(b"two")
+    assert names(package=str(wheel)) != of_wheel
 
 
 def test_a_kept_threshold_passes_and_gives_id_score_and_rank(runner: Runner) -> None:
@@ -185,3 +210,31 @@ def test_installed_from_its_own_checkout_it_submits_to_the_service(served, runne
     wrong = runner.run(SUBMIT, **given, outputs="bad.conllu", name="a bad one")
     assert wrong.status == 2
     assert "::error file=bad.conllu,line=4,col=7::HEAD is 9" in wrong.log
+
+
+def test_the_job_of_the_guide_fails_at_a_threshold_and_at_a_margin(runner: Runner) -> None:
+    """Its steps are run as they are written; both leave their tables for the comment."""
+    text = (ROOT / "docs" / "guide" / "ci.md").read_text(encoding="utf-8")
+    jobs = [yaml.safe_load(block.partition("```")[0]) for block in text.split("```yaml\n")[1:] if "\njobs:" in block]
+    steps = next(job["jobs"]["scores"]["steps"] for job in jobs if job["name"] == "parser")
+    scripts = {step["name"]: step["run"] for step in steps if "name" in step}
+    programs = runner.with_command().temp / "treescore" / "bin"
+    environment = {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": runner.path, "COLUMNS": "80"}
+    for name, content in (("gold", GOLD_CONLLU), ("released", GOLD_CONLLU), ("new", ONE_WRONG)):
+        (runner.folder / f"{name}.conllu").write_text(content, encoding="utf-8")
+
+    def run(name: str) -> tuple[int, str]:
+        done = subprocess.run(
+            ["bash", "-e", "-c", scripts[name]], cwd=runner.folder, env=environment, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        return done.returncode, done.stderr
+
+    status, said = run("Threshold")
+    assert (status, "new: ud.las_f1 >= 0.85: missed" in said) == (1, True), said
+    status, said = run("Margin")
+    assert (status, "new not worse than released by more than 0.005" in said) == (1, True), said
+    written = (runner.folder / "scores.md").read_text(encoding="utf-8")
+    assert [name in written for name in ("| new ", "| released ")] == [True, True], written
+    (runner.folder / "new.conllu").write_text(GOLD_CONLLU, encoding="utf-8")
+    assert run("Threshold")[0] == 0

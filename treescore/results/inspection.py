@@ -171,6 +171,9 @@ class Scored:
         shown = ("value", *(counts or [name for name in columns if name.startswith("counts.")][:1]))
         title = f"{one_line(self.name)} by {by} under {self.entry.key}"
         heads = {SCORES + name: head for name, head in self.entry.metric.own_headline.items()}
+        for side in ("precision", "recall"):
+            heads |= {name.removesuffix("f1") + side: f"{head} {side[0].upper()}" for name, head in heads.items()
+                      if name.endswith("_f1")}  # fmt: skip
         return views.View(
             title, columns, tuple(flat), self.warnings, (), shares, (*shown, *(headline or scores[:FEW_SCORES])), heads
         )

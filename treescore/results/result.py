@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
-import re
-import shutil
-import struct
-import subprocess
-import tempfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -19,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from treescore.core.params import Json
 from treescore.core.scores import value_at
 from treescore.core.wording import PERCENT, Unit, did_you_mean
-from treescore.errors import InputError, Problem
+from treescore.errors import InputError, MissingExtra, Problem, missing_extra
 from treescore.evaluation.document import warning_lines
 from treescore.evaluation.report import Report, System, find_score, percent_scores
 from treescore.evaluation.spec import Entry, Spec
@@ -141,13 +135,8 @@ def _attribute(address: str) -> str:
 
 
 PICTURE_SUFFIXES = (".svg", ".png", ".pdf")
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
-_SECONDS = 60
-"""A browser may take to write a picture."""
 _PIXELS = 2
 """Of a PNG to a pixel of the SVG."""
-_FRAME = 200
-"""Pixels that a window's frame takes at most, below which a browser paints nothing."""
 PAIRS, DOTS, INTERVALS, POWER, AGAINST = "pairs", "dots", "intervals", "power", "against"
 PICTURE_KINDS = (PAIRS, DOTS, INTERVALS, POWER, AGAINST)
 """A heat map of pairs, pairs as dots, scores with intervals, detectable differences, one system against all others."""
@@ -170,79 +159,37 @@ class Picture:
         """Write the picture to a file.
 
         Args:
-            path: ends in `.svg`, or in `.png` or `.pdf` where Chromium or Chrome is installed, which writes them.
+            path: ends in `.svg`; or, with the extra `pictures` installed, in `.png` or `.pdf`.
 
         Raises:
-            InputError: another suffix, or no browser is found.
+            InputError: another suffix.
+            MissingExtra: the extra is not installed.
             OSError: the file cannot be written.
         """
-        check_suffix(path)
-        if Path(path).suffix.lower() == PICTURE_SUFFIXES[0]:
-            Path(path).write_text(self.svg, encoding="utf-8")
-        else:
-            _convert(self.svg, Path(path))
+        convert = converter(path)
+        Path(path).write_bytes(convert(self.svg.encode()))
 
 
-def check_suffix(path: str | Path) -> None:
-    """Check that a picture can be written to a file of this name.
+def converter(path: str | Path) -> Callable[[bytes], bytes]:
+    """Return what makes of an SVG what a file of this name holds.
 
     Raises:
-        InputError: another suffix, or what writes such files is not installed.
+        InputError: another suffix than those of pictures.
+        MissingExtra: what makes PNG and PDF is not installed.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in PICTURE_SUFFIXES:
         detail = f"No picture can be written to {str(path)!r}. Name a file that ends in {', '.join(PICTURE_SUFFIXES)}."
-    elif suffix != PICTURE_SUFFIXES[0] and _browser() is None:
-        detail = f"A browser writes {suffix} files, and none is found. Install the package chromium, or save as .svg."
-    else:
-        return
-    raise InputError(Problem("bad-parameter", detail, pointer="/path"))
-
-
-def _browser() -> str | None:
-    return next(filter(None, map(shutil.which, _BROWSERS)), None)
-
-
-def _convert(svg: str, path: Path) -> None:
-    """Let a browser write a picture as PNG or PDF. Raises OSError where it writes no file."""
-    size = re.match(r'<svg[^>]*? width="([0-9.]+)" height="([0-9.]+)"', svg)
-    assert size is not None  # noqa: S101 - every picture has a size
-    width, height = (math.ceil(float(each)) for each in size.groups())
-    style = f"@page {{ size: {width}px {height}px; margin: 0 }} body {{ margin: 0 }} svg {{ display: block }}"
-    with tempfile.TemporaryDirectory() as directory:
-        page, made = Path(directory, "page.html"), Path(directory, f"made{path.suffix.lower()}")
-        page.write_text(f'<!DOCTYPE html><meta charset="utf-8"><style>{style}</style>{svg}', encoding="utf-8")
-        how = ["--no-pdf-header-footer", f"--print-to-pdf={made}"]
-        if made.suffix == ".png":
-            how = [
-                f"--screenshot={made}",
-                f"--window-size={width},{height + _FRAME}",
-                f"--force-device-scale-factor={_PIXELS}",
-            ]
-        if os.name == "posix" and os.geteuid() == 0:
-            how.append("--no-sandbox")  # a browser of root has none; the page holds no script
-        command = [str(_browser()), "--headless", "--hide-scrollbars", f"--user-data-dir={directory}", *how]
-        subprocess.run([*command, page.as_uri()], capture_output=True, timeout=_SECONDS, check=False)  # noqa: S603
-        written = made.read_bytes()
-    path.write_bytes(_first_rows(written, height * _PIXELS) if path.suffix.lower() == ".png" else written)
-
-
-def _first_rows(png: bytes, rows: int) -> bytes:
-    """Return a PNG without the rows below the first ones: each row is coded by those above it alone."""
-    parts, place = {b"IDAT": b""}, 8
-    while place < len(png):
-        length, kind = struct.unpack(">I4s", png[place : place + 8])
-        parts[kind] = parts.get(kind, b"") + png[place + 8 : place + 8 + length]
-        place += length + 12
-    pixels = zlib.decompress(parts[b"IDAT"])
-    _, height = struct.unpack(">II", parts[b"IHDR"][:8])
-    head = parts[b"IHDR"][:4] + struct.pack(">I", rows) + parts[b"IHDR"][8:]
-    made = {b"IHDR": head, b"IDAT": zlib.compress(pixels[: len(pixels) // height * rows]), b"IEND": b""}
-    chunks = (
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        for kind, data in made.items()
-    )
-    return png[:8] + b"".join(chunks)
+        raise InputError(Problem("bad-parameter", detail, pointer="/path"))
+    if suffix == PICTURE_SUFFIXES[0]:
+        return bytes
+    try:
+        import cairosvg  # noqa: PLC0415 - optional
+    except (ImportError, OSError) as error:  # the second where the system has no Cairo
+        raise MissingExtra(missing_extra("A picture as PNG or PDF", "pictures")) from error
+    if suffix == ".pdf":
+        return cairosvg.svg2pdf  # type: ignore[no-any-return]
+    return partial(cairosvg.svg2png, scale=_PIXELS, background_color="white")
 
 
 def drawn(
@@ -794,7 +741,7 @@ class Comparison(views.Renderable):
             InputError: another suffix, an unknown kind or system, or several scores where the kind shows one.
         """
         if path is not None:
-            check_suffix(path)
+            converter(path)
         picture = drawn(self.comparisons, kind, self._shares if unit == PERCENT else frozenset(), system)
         if path is not None:
             picture.save(path)
