@@ -33,8 +33,12 @@ HEADS: Mapping[str, str] = {
     "gold": "Gold", "output": "Output", "f1": "F1", "precision": "Precision", "recall": "Recall",
     "difference": "F1 on it",
 }  # fmt: skip
-AGREED = (("gold_correct", "system_correct"), *((name, name) for name in ("correct_with_head", "matched", "correct")))
-"""Names of the counts that say how many of gold and of the output agree, the first that a metric has."""
+AGREED = (
+    ("gold_correct", "system_correct"), ("gold_correct_both", "system_correct_both"), ("matched", "matched"),
+    ("correct", "correct"),
+)  # fmt: skip
+"""Names of the counts that say how many of gold and of the output are right, the first that a metric has: of arcs head
+and relation, in every grouping."""
 ORDERED = ("distance", "sentence_length", "length", "depth")
 """Groupings whose groups stay in their own order."""
 FILTERED = ("deprel", "label")
