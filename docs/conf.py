@@ -58,6 +58,7 @@ def setup(app: Sphinx) -> None:
     """Connect with Sphinx."""
     app.connect("autodoc-process-docstring", keep_first_line_whole, priority=400)  # before napoleon
     app.connect("autodoc-process-signature", plain_aliases)
+    app.connect("sphinx-click-process-epilog", plain_stars)
 
 
 def keep_first_line_whole(_app: Sphinx, kind: str, _name: str, _of: Any, _options: Any, lines: list[str]) -> None:
@@ -75,3 +76,8 @@ def plain_aliases(
     """Write an alias of a type by its name: within unions Sphinx 9.0 writes `TypeAliasForwardRef('Name')`."""
     named = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
     return signature and named.sub(r"\1", signature), answer and named.sub(r"\1", answer)
+
+
+def plain_stars(_app: Sphinx, _context: Any, lines: list[str]) -> None:
+    """Write the stars of files' names in examples of a command, which would begin an emphasis."""
+    lines[:] = [line.replace("*", r"\*") for line in lines]

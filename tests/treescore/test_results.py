@@ -568,7 +568,7 @@ def test_tables_show_the_scores_and_decimals_that_are_asked_for(scored: Result) 
     assert "system & UPOS & LAS & lemmas\\_f1 \\\\" in latex
     assert re.search(r"^rules & \d+\.\d & \d+\.\d & \d+\.\d", latex, re.MULTILINE)
     assert scored.render("latex", scores=["UPOS", "las_f1", "ud.lemmas_f1"], decimals=1) == latex
-    with pytest.raises(InputError, match="Unknown metric in score 'LASS'"):
+    with pytest.raises(InputError, match="Unknown score 'LASS'"):
         scored.to_markdown(scores=["LASS"])
     compared = compare(scored)
     assert re.search(r"Difference [+-]\d+\.\d \[", compared.to_markdown(decimals=1).replace("\\", ""))

@@ -494,7 +494,8 @@ def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:
     known = [full_address(entry, score) for entry in spec.entries for score in entry.metric.table.scores]
     keys = ", ".join(entry.key for entry in spec.entries)
     meant = did_you_mean(address, known) or did_you_mean(key, [entry.key for entry in spec.entries])
-    detail = f"Unknown metric in score {address!r}.{meant} Metrics of this request: {keys}."
+    unknown = "metric in score" if name else "score"
+    detail = f"Unknown {unknown} {address!r}.{meant} Metrics of this request: {keys}."
     raise InputError(Problem("unknown-score", detail))
 
 

@@ -84,7 +84,7 @@ def test_a_table_shows_the_scores_that_are_asked_for(flag: str) -> None:
     rows = [re.findall(r"[\w.\\]+", line) for line in words.splitlines() if re.match(r"\W*(A|system)\b", line)]
     assert [cell.rstrip("\\").replace("\\", "") for cell in rows[0][:4]] == ["system", "UPOS", "LAS", "ufeats_f1"]
     assert rows[1][:4] == ["A", "95.1", "72.6", "95.7"]
-    assert "Unknown metric in score 'LASS'" in run("score", flag, "--scores", "LASS", *FILES, status=2).stderr
+    assert "Unknown score 'LASS'" in run("score", flag, "--scores", "LASS", *FILES, status=2).stderr
 
 
 def test_a_score_below_its_threshold_is_status_1_and_said() -> None:
