@@ -18,7 +18,7 @@ CHECKED = {
     "result.sentence(": r"lantern-7",
     "result.slices(": r"\bnsubj\b",
     "compare(result)": r"(?s)graph.*neural-a|neural-a.*graph",
-    'pair["p"]': r"\(-?0\.0614\d+, 0\.015625, True\)",
+    'pair["p"]': r"\(-?0\.0614\d+, 0\.00398\d+, True\)",
     "to_latex()": r"(?s)\\begin\{tabular\}.*\\end\{tabular\}",
     "to_frame()": r"las_f1",
 }
