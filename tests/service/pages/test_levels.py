@@ -114,8 +114,11 @@ def test_no_door_names_another_team_of_an_anonymous_board(stage: Stage, level: s
 def test_no_door_tells_of_a_private_share(stage: Stage, level: str) -> None:
     half = SENTENCES // 2
     sent = {OWN: [range(half)], OTHER: [range(half, SENTENCES)]}
-    standing = Standing(stage, sent, feedback=level, leaderboard={"split": {"private": 0.5}}, closes_at=LATE)
-    board = standing.clients[STRANGER].get(f"{standing.task.address}/leaderboard").json
+    for _ in range(30):  # a benchmark's key draws the shares: one in a few has as many of both teams
+        standing = Standing(stage, sent, feedback=level, leaderboard={"split": {"private": 0.5}}, closes_at=LATE)
+        board = standing.clients[STRANGER].get(f"{standing.task.address}/leaderboard").json
+        if [each["rank"] for each in board["rows"]] == [1, 2]:
+            break
     private = standing.clients[ORGANISER].get(f"{standing.task.address}/leaderboard?split=private").json
     assert [each["team"] for each in board["rows"]] == [each["team"] for each in private["rows"]][::-1]
     ranks = {each["team"]: f"rank {each['rank']} of 2" for each in board["rows"]}
