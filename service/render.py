@@ -282,7 +282,8 @@ def _missing_note(document: Leaderboard | leaderboards.Matrix, name_of: Callable
 def lettered(document: Sheet) -> Sheet:
     """Return a board or a matrix without names with `Team A`, `Team B` for those of its teams.
 
-    Letters go by the ids of submissions: they are the same on boards by all scores and in their matrices.
+    Letters go by the ids of the submissions that stand there: they are the same on a board and in its matrix. A board
+    that picks others may give another letter: one for each team would tell which attempts are of one.
     """
     if not document["anonymous"]:
         return document

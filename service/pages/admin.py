@@ -116,7 +116,7 @@ def delete_benchmark(benchmark: str) -> Response:
             "undeleted": error.problems[0].detail if error.problems else error.detail
         }
         return answers.refused("admin_benchmark.html", error, **values, saved=False)
-    return answers.go_to("/admin")
+    return answers.go_to("/admin" if caller.organiser else "/sign-in")  # the token of one benchmark ends with it
 
 
 def _benchmark_values(caller: Caller, view: Shown[Benchmark]) -> dict[str, Any]:

@@ -155,7 +155,8 @@ def _compared_sides(board: Leaderboard, answer: StoredComparison, own: Mapping[s
     """
     names = shown_names(answer["labels"], short=True)
     if board["anonymous"]:
-        names |= {row["submission"]: row_name(row) for row in render.lettered(board)["rows"]}
+        rows = render.lettered(board)["rows"]
+        names |= {row["submission"]: row_name(row) for row in rows if row["role"] != "baseline"}
     ranked = [system["name"] for system in answer["systems"]]
     teams = {str(label["team"]): each for each, label in answer["labels"].items() if label["team"] is not None}
 

@@ -84,10 +84,10 @@ def get_feed(benchmark: str) -> Response:
     caller = visitors.anyone().caller
     answers.query(Query)
     document, board = benchmark_document(caller, benchmark), default_board(benchmark)
-    entries = [*_rows(document, board), *_revisions(benchmark), *_notices(document)]
+    entries = [*_rows(document, board), *_revisions(benchmark)]
     if board["frozen"]:
         entries = [each for each in entries if each.at <= (board["as_of"] or "")]
-    entries = sorted(entries, reverse=True)[:MOST_ENTRIES]
+    entries = sorted([*entries, *_notices(document)], reverse=True)[:MOST_ENTRIES]
     updated = max([document["created_at"], board["as_of"] or "", *(each.at for each in entries)])
     feed = _feed(document, heading(document, board)["host"], updated, entries)
     response = answers.sent(Shown(None, tostring(feed, "utf-8", xml_declaration=True), content_type=ATOM))

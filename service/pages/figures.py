@@ -256,7 +256,8 @@ def heading_now(benchmark: str, view: Shown[Any]) -> tuple[object, ...]:
     caller, now = visitor().caller, calls.context().now()
     name = f"{benchmark} {view.etag} {int(now.timestamp()) // MOST_OLD}"
     document = _KNOWN.get_or_make(name, lambda: benchmark_document(caller, benchmark))
-    return state_of(document, now), document["closes_at"], document["about"], document["notice"]
+    shown = (document[name] for name in ("closes_at", "about", "notice", "tracks", "leaderboard"))
+    return state_of(document, now), *shown
 
 
 def state_of(document: Benchmark, now: datetime) -> str:

@@ -129,7 +129,8 @@ def _members(caller: Caller, upload: Upload) -> tuple[dict[str, Any], bool]:
     changed = settings.differing(fields, settings.texts_of(_settings_like(None), FIELDS), FIELDS)
     for name, member in settings.nested(changed).items():
         known = given.get(name)
-        given[name] = {**known, **member} if isinstance(known, dict) and name != "tracks" else member
+        kept = known if isinstance(known, dict) and name != "tracks" else {}
+        given[name] = {**kept, **member} if isinstance(member, dict) else member
     title = str(given.setdefault("title", ""))
     given["id"] = fields.get("id", "").strip() or given.get("id") or slug_of(title)
     files = upload.files.get(GOLD, ())

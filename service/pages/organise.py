@@ -4,7 +4,9 @@ Teams are made many at once from a table; there are new tokens and invites. Of w
 deliveries, sending again, new secrets.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -18,7 +20,7 @@ from service.contract.access import InviteRequest, TeamRequest, TokenRequest, We
 from service.contract.benchmarks import RevisionRequest
 from service.contract.common import PageQuery
 from service.contract.submissions import Submission, SubmissionChanges, SubmissionsQuery
-from service.errors import NotFound, ServiceError, invalid, refuse
+from service.errors import BadRequest, NotFound, ServiceError, invalid, refuse
 from service.pages import answers, standing, submit, visitors
 from service.pages.figures import ScoreNames, benchmark_document
 from service.pages.settings import ZONES, faults_by_field, read_moment
@@ -95,6 +97,8 @@ def _difference_values(benchmark: str, number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+WITHDRAWN = {"withdraw": True, "restore": False}
+"""What the buttons do that are for the board."""
 submissions_blueprint = answers.pages("admin_submissions", "/admin/<benchmark>/submissions")
 
 
@@ -120,7 +124,9 @@ def change_submission(benchmark: str, submission: str) -> Response:
     """Withdraw with a reason, bring back, cancel or retry. What is refused is said above the list."""
     caller = visitors.sender(ORGANISE)
     context = calls.context()
-    asked, reason = request.form.get("do"), request.form.get("reason", "").strip()
+    asked, reason = request.form.get("do", ""), request.form.get("reason", "").strip()
+    if asked not in ("cancel", "retry", *WITHDRAWN):
+        raise BadRequest("The form does not say what to change. Load the page again.")
     query = SubmissionsQuery(team=request.form.get("team") or None, state=request.form.get("state") or None)
     try:
         if asked == "cancel":
@@ -128,7 +134,7 @@ def change_submission(benchmark: str, submission: str) -> Response:
         elif asked == "retry":
             use_cases.retry_submission(context, caller, submission)
         else:
-            given = {"withdrawn": asked == "withdraw", **({"reason": reason} if reason else {})}
+            given = {"withdrawn": WITHDRAWN[asked], **({"reason": reason} if reason else {})}
             use_cases.patch_submission(context, caller, submission, calls.loaded(SubmissionChanges, given))
     except answers.REFUSED as error:
         return answers.refused("admin_submissions.html", error, **_submissions_values(caller, benchmark, query))
@@ -281,7 +287,7 @@ MANY_WEBHOOKS = PageQuery(limit=100)
 @webhooks_blueprint.get("")
 def show_webhooks() -> Response:
     """List webhooks."""
-    return _webhooks_page()
+    return answers.page("admin_webhooks.html", **_webhooks_values())
 
 
 @webhooks_blueprint.post("")
@@ -292,7 +298,11 @@ def make_webhook() -> Response:
     given: dict[str, object] = {"url": request.form.get("url", "").strip(), "kinds": request.form.getlist("kinds")}
     if request.form.get("benchmark"):
         given["benchmark"] = request.form["benchmark"]
-    return _webhooks_page(secret=events.create_webhook(context, caller, calls.loaded(WebhookRequest, given)))
+    try:
+        secret = events.create_webhook(context, caller, calls.loaded(WebhookRequest, given))
+    except (*answers.REFUSED, NotFound) as error:
+        return answers.refused("admin_webhooks.html", error, **_webhooks_values(kept=given))
+    return answers.page("admin_webhooks.html", **_webhooks_values(secret))
 
 
 @webhooks_blueprint.post("/<webhook>/test")
@@ -323,10 +333,13 @@ def replay_delivery(webhook: str, delivery: str) -> Response:
     return answers.go_to(f"/admin/webhooks/{webhook}")
 
 
-def _webhooks_page(secret: dict[str, object] | None = None) -> Response:
-    """Return the page; one with a secret answers a form, so that it is stored nowhere."""
+def _webhooks_values(
+    secret: dict[str, object] | None = None, kept: Mapping[str, object] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Return what the template shows; with a secret it answers a form, so that it is stored nowhere."""
     listed = events.list_webhooks(calls.context(), visitors.organiser(), MANY_WEBHOOKS)
-    return answers.page("admin_webhooks.html", webhooks=listed.items, secret=secret, kinds=EVENT_KINDS)
+    shown = {"webhooks": listed.items, "kinds": EVENT_KINDS}
+    return {**shown, "secret": secret, "kept": {"url": "", "benchmark": "", "kinds": (), **kept}, "problem": None}
 
 
 tokens_blueprint = answers.pages("admin_tokens", "/admin/tokens")

@@ -151,15 +151,18 @@ def show_revisions(benchmark: str) -> Response:
     """Show the revisions, newest first."""
     caller = visitors.visitor().caller
     query, _ = answers.query(PageQuery)
-    listed = revisions.list_revisions(calls.context(), caller, benchmark, query)
+    listed = revisions.list_revisions(calls.context(), caller, benchmark, query, dry_runs=False)
     document = figures.benchmark_document(caller, benchmark)
-    numbers = [int(str(item["number"])) for item in listed.items if not item["dry_run"]]
+    numbers = [int(str(item["number"])) for item in listed.items]
     shown = [revisions.view_revision(calls.context(), caller, benchmark, each).document for each in numbers]
-    before = {each["number"]: each for each in shown}
-    rows = [{"revision": each, "changes": list(_changes(before.get(each["number"] - 1), each))} for each in shown]
+    rows: list[dict[str, object]] = []
+    before: Revision | None = None
+    for each in reversed(shown):  # each beside the last one before it that came into force
+        rows.append({"revision": each, "changes": list(_changes(before, each))})
+        before = each if each["activated_at"] is not None else before
     names = figures.ScoreNames(document, None)
     return answers.page(
-        "revisions.html", **shown_board(document), rows=rows, next=listed.next,
+        "revisions.html", **shown_board(document), rows=rows[::-1], next=listed.next,
         figures_of=lambda revision: names(revision["main_score"]).figures,
     )  # fmt: skip
 

@@ -278,7 +278,7 @@ _BY_ANNOTATION = (*_BY_LABELS_AND_LINKS, "alignment-link-out-of-range", "other-w
 reading of them fits gold's."""
 _OWN_CODES = (
     *("head-missing", "head-out-of-range", "cycle", "several-roots", "no-root", "sentence-without-parse"),
-    *("invalid-utf8", "nul-character", "broken-tree"),
+    *("invalid-utf8", "nul-character", "broken-tree", "column-missing"),
     *("rule-limit", "lineage-limit", "tree-distance-limit", "too-many-overlaps", "too-long-expressions"),
     *("too-many-enhanced-paths", *_BY_LABELS_AND_LINKS),
 )

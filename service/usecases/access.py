@@ -393,6 +393,5 @@ def see_as(context: Context, signed: SignedIn, benchmark: str | None, team: str 
     with context.store.write() as db:
         if benchmark is not None and team is not None:
             benchmark_of(db, benchmark, own)
-            if benchmarks.get_team(db, benchmark, team) is None:
-                raise errors.NotFound(f"Unknown team {team!r} of benchmark {benchmark!r}.")
+            team_in(db, benchmark, team)
         tokens.look_as(db, signed.session.hash, benchmark, team)

@@ -37,8 +37,14 @@ def test_a_pair_is_found_in_either_order(table: Comparison) -> None:
     assert table.pairs == (pair,)
     assert (table["B", "A"].a, table["B", "A"].difference, table["B", "A"].p) == ("B", -pair.difference, pair.p)
     assert table["B", "A"].turned == pair
-    with pytest.raises(KeyError, match=r"Unknown pair .*'A', 'B'"):
-        table["A", "C"]
+    assert list(table) == [pair]
+    assert [("A", "B") in table, ("A", "C") in table, "A" in table] == [True, False, False]
+    for names, why in (
+        (("A", "C"), r"Unknown pair .*'A', 'B'"), (("A", "B", "f1"), "'f1' was not compared"),
+        ("AB", "'AB' is not a pair"), (("A", "B", "C", "D"), "is not a pair"), (0, "0 is not a pair"),
+    ):  # fmt: skip
+        with pytest.raises(KeyError, match=why):
+            table[names]
 
 
 def test_a_pair_of_several_scores_names_its_score(result: Result) -> None:

@@ -259,15 +259,17 @@ class WideColumns(ConllX):
         sentence, inside, position = 0, False, 0
         for number, line in enumerate(lines, 1):
             stripped = line.strip(_BLANKS)
-            if not stripped or (stripped.startswith("#") and not inside):
+            fields = [field.strip(" ") for field in line.split("\t")] if "\t" in line else line.split()
+            # a line without a number may begin with a word that does so
+            comment = stripped.startswith("#") and (self.places[ID] is not None or len(fields) < least)
+            if not stripped or (comment and not inside):
                 inside = False
                 made.append(stripped)
                 continue
             begins = not inside
             sentence, inside = sentence + begins, True
-            fields = [field.strip(" ") for field in line.split("\t")] if "\t" in line else line.split()
             empty = [place for place in self.places if place is not None and place < len(fields) and not fields[place]]
-            if stripped.startswith("#"):
+            if comment:
                 problems.add(comment_inside(number, sentence))
             elif len(fields) < least:
                 problems.add(self._short(number, sentence, len(fields)))

@@ -334,13 +334,13 @@ class Ud(registry.Metric):
         system_right = np.zeros(len(system.forms), bool)
         system_right[alignment.system_words] = right["las"]
         status, problems = broken.states(alignment.owners, len(gold))
-        undefined, columns_missing = _without_columns(gold, system)
+        undefined = _uncounted(gold)
         return registry.Outcome(
             rows=_count_rows(alignment, sides, right) * ~undefined,
             status=status,
             unanswered=np.zeros(len(gold), np.bool_),
             problems=problems,
-            warnings=[*broken.problems, *columns_missing],
+            warnings=[*broken.problems, *_missing_columns(gold, system)],
             tokens={f"{row}_f1": registry.TokenBits(flags, gold.word_offsets) for row, flags in bits.items()},
             details=lambda start, stop: columns.Records({"words": _wrong_words(alignment, bits["las"], start, stop)}),
             slices=lambda: ud_slices(WordAttributes(gold), WordAttributes(system, shape), bits["las"], system_right),
@@ -443,16 +443,27 @@ def _right(alignment: Alignment, gold: _Side, system: _Side) -> dict[str, BoolAr
     return dict(zip(ALIGNED, found, strict=True))
 
 
-def _without_columns(gold: DependencyTreebank, system: DependencyTreebank) -> tuple[BoolArray, list[Problem]]:
-    """Return the counts that columns which a text lacks leave undefined, bool (k,), and a warning that names them."""
-    lacking = [name for name in _COLUMNS if name in (*gold.sentences.lacking, *system.sentences.lacking)]
-    rows = [row for row in ALIGNED if any(row in _COLUMNS[name] for name in lacking)]
-    undefined = np.array([name.partition(".")[0] in rows for name in TABLE.count_names], np.bool_)
-    detail = (
-        f"Gold or the output has no column {', '.join(lacking)}: the scores {', '.join(rows)} are undefined. "
-        "Add the column to both texts for them."
-    )
-    return undefined, [Problem("column-missing", detail)] if lacking else []
+def _rows_without(lacking: Sequence[str]) -> list[str]:
+    """Return the rows that compare one of the columns."""
+    return [row for row in ALIGNED if any(row in _COLUMNS[name] for name in lacking)]
+
+
+def _uncounted(gold: DependencyTreebank) -> BoolArray:
+    """Return the counts of rows that compare a column which gold lacks: bool (k,). They are 0 for every output."""
+    rows = _rows_without([name for name in _COLUMNS if name in gold.sentences.lacking])
+    return np.array([name.partition(".")[0] in rows for name in TABLE.count_names], np.bool_)
+
+
+def _missing_columns(gold: DependencyTreebank, system: DependencyTreebank) -> Iterator[Problem]:
+    """Yield warnings that name the columns which gold lacks, and those which the output alone lacks."""
+    of_gold = [name for name in _COLUMNS if name in gold.sentences.lacking]
+    of_system = [name for name in _COLUMNS if name in system.sentences.lacking and name not in of_gold]
+    if of_gold:
+        what = f"the scores {', '.join(_rows_without(of_gold))} are undefined"
+        yield Problem("column-missing", f"Gold has no column {', '.join(of_gold)}: {what}. Add it to gold for them.")
+    if of_system:
+        detail = f"The output has no column {', '.join(of_system)}: each word counts as if it had _ there. Add it."
+        yield Problem("column-missing", detail)
 
 
 def _subtypes(treebanks: tuple[DependencyTreebank, DependencyTreebank], sides: tuple[_Side, _Side]) -> dict[str, Json]:

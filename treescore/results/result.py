@@ -653,9 +653,16 @@ class Comparison(views.Renderable):
         Raises:
             KeyError: an unknown pair, several scores of which none is named, or a one-sided test of the other order.
         """
-        asked = names[2:] or tuple({each["score"] for each in self.comparisons})
+        scores = list(dict.fromkeys(each["score"] for each in self.comparisons))
+        if not isinstance(names, tuple) or len(names) not in (2, 3):
+            raise KeyError(
+                f"{names!r} is not a pair. Use table['A', 'B'], with a score after them if several were compared."
+            )
+        asked = names[2:] or scores
         if len(asked) > 1:
             raise KeyError(f"Several scores were compared. Use table[{names[0]!r}, {names[1]!r}, {asked[0]!r}].")
+        if asked[0] not in scores:
+            raise KeyError(f"The score {asked[0]!r} was not compared. Compared: {', '.join(scores)}.")
         for pair in self.pairs:
             if (pair.a, pair.b, pair.score) == (*names[:2], *asked):
                 return pair
@@ -665,6 +672,15 @@ class Comparison(views.Renderable):
                 return pair.turned
         known = ", ".join(dict.fromkeys(f"{pair.a!r}, {pair.b!r}" for pair in self.pairs))
         raise KeyError(f"Unknown pair {names!r}. Pairs: {known}.")
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.pairs)
+
+    def __contains__(self, names: object) -> bool:
+        try:
+            return bool(self[names])  # type: ignore[index]  # a KeyError refuses other things
+        except KeyError:
+            return False
 
     def _ipython_key_completions_(self) -> list[tuple[str, str]]:
         return list(dict.fromkeys((pair.a, pair.b) for pair in self.pairs))

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller, new_id, principal_of
-from service.context import Context
+from service.context import Context, LruCache
 from service.contract import benchmarks as contract
 from service.contract.benchmarks import BenchmarkChanges, BenchmarkRequest, BenchmarksQuery, PartGold
 from service.contract.common import TextsByName
@@ -239,25 +239,48 @@ def part_input(context: Context, caller: Caller, slug: str, part: str) -> Shown[
         known = parts.get(part)
         if known is None:
             raise NotFound(f"Unknown part {part!r} of benchmark {slug!r}.{did_you_mean(part, parts)}")
-        kind = config.input_kind(benchmark, revision)
-        if not caller.organises(slug) and (kind is None or not benchmark.opened(context.now())):
-            when = "" if kind is None else f" before it opens at {benchmark.settings['opens_at']}"
-            raise NotFound(f"The words of part {part!r} are not published{when}.")
-        stored = {
-            name: artifacts.get(db, revision.id, input_name(known.position, name)) for name in _input_names(revision)
-        }
-    chosen = kind or "words"
-    bodies = {name: artifacts.unpack_json(body) for name, body in stored.items() if body is not None}
-    if chosen in bodies:
-        return Shown(None, bodies[chosen].encode(), content_type=TEXT_TYPE)
-    sides = {name.partition("/")[0]: text for name, text in bodies.items() if name.endswith("/" + chosen)}
-    if not sides:
-        raise NotFound(f"Part {part!r} has no words to publish: its gold is not checked yet, or contains none.")
+        kind = _published(context, caller, benchmark, revision)
+        sides = _words(db, revision, known, kind)
+    if sides.keys() == {""}:
+        return Shown(None, sides[""].encode(), content_type=TEXT_TYPE)
     return Shown(sides)
 
 
+def _published(context: Context, caller: Caller, benchmark: Benchmark, revision: Revision) -> str:
+    """Return which texts of gold a caller gets: `words` or `text`.
+
+    Raises:
+        NotFound: they are not published (yet).
+    """
+    kind = config.input_kind(benchmark, revision)
+    if not caller.organises(benchmark.id) and (kind is None or not benchmark.opened(context.now())):
+        when = "" if kind is None else f" before it opens at {benchmark.settings['opens_at']}"
+        raise NotFound(f"The words of benchmark {benchmark.id!r} are not published{when}.")
+    return kind or "words"
+
+
+def _words(db: Connection, revision: Revision, part: revisions.Part, kind: str) -> TextsByName:
+    """Return the texts of a part by the names of its sides; a format of one text has one without a name.
+
+    Raises:
+        NotFound: it has none.
+    """
+    stored = {name: artifacts.get(db, revision.id, input_name(part.position, name)) for name in _input_names(revision)}
+    bodies = {name: artifacts.unpack_json(body) for name, body in stored.items() if body is not None}
+    if kind in bodies:
+        return {"": bodies[kind]}
+    sides = {name.partition("/")[0]: text for name, text in bodies.items() if name.endswith("/" + kind)}
+    if not sides:
+        raise NotFound(f"Part {part.name!r} has no words to publish: its gold is not checked yet, or contains none.")
+    return sides
+
+
 MOST_ZIPPED = 100
-"""Parts that an archive has at most: it is made for each who asks."""
+"""Parts that an archive has at most."""
+MOST_ARCHIVED = 64 * 2**20
+"""Characters of all texts of an archive at most, and bytes of all archives that a process keeps."""
+_ARCHIVES = LruCache[Shown[None]](MOST_ARCHIVED, lambda shown: len(shown.content))
+"""By what they depend on: any caller may ask for them, as often as it likes."""
 _ZIPPED_AT = (1980, 1, 1, 0, 0, 0)
 """Time of its files, so that equal texts make equal bytes."""
 
@@ -266,19 +289,29 @@ def input_archive(context: Context, caller: Caller, slug: str) -> Shown[None]:
     """Show the words of all parts in a zip archive, as `part_input` does those of one.
 
     Raises:
-        NotFound: as `part_input`; or the benchmark has more than MOST_ZIPPED parts.
+        NotFound: as `part_input`; or they are more than an archive holds.
     """
-    parts = view_benchmark(context, caller, slug).document["parts"]
+    with context.store.read() as db:
+        benchmark = access.benchmark_of(db, slug, caller)
+        revision = shown_revision(db, benchmark)
+        kind = _published(context, caller, benchmark, revision)
+        parts = revisions.parts_of(db, revision.id)
     if len(parts) > MOST_ZIPPED:
         raise NotFound(f"An archive holds at most {MOST_ZIPPED} parts. Get each by itself.")
-    archive = BytesIO()
-    with ZipFile(archive, "w", ZIP_DEFLATED, compresslevel=1) as made:
-        for part in parts:
-            view = part_input(context, caller, slug, part)
-            texts = {"": view.body.decode()} if view.content_type == TEXT_TYPE else view.document
-            for side, text in texts.items():
-                made.writestr(ZipInfo(".".join(filter(None, (part, side, "txt"))), _ZIPPED_AT), text, ZIP_DEFLATED)
-    return Shown(None, archive.getvalue(), content_type="application/zip")
+
+    def make() -> Shown[None]:
+        archive, left = BytesIO(), MOST_ARCHIVED
+        with context.store.read() as db, ZipFile(archive, "w", ZIP_DEFLATED, compresslevel=1) as made:
+            for part in parts:
+                for side, text in _words(db, revision, part, kind).items():
+                    left -= len(text)
+                    if left < 0:
+                        raise NotFound(f"An archive holds at most {MOST_ARCHIVED} characters. Get each part by itself.")
+                    name = ".".join(filter(None, (part.name, side, "txt")))
+                    made.writestr(ZipInfo(name, _ZIPPED_AT), text, ZIP_DEFLATED)
+        return Shown(None, archive.getvalue(), content_type="application/zip")
+
+    return _ARCHIVES.get_or_make(f"{revision.id} {kind}", make)
 
 
 def input_name(position: int, name: str) -> str:

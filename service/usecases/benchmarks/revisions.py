@@ -111,12 +111,12 @@ def wait_for_revision(
     return wait_for(context, revision.id, lambda: view_revision(context, caller, slug, number), seconds, etag)
 
 
-def list_revisions(context: Context, caller: Caller, slug: str, query: PageQuery) -> Page:
-    """List revisions, newest first, without changes of ranks."""
+def list_revisions(context: Context, caller: Caller, slug: str, query: PageQuery, *, dry_runs: bool = True) -> Page:
+    """List revisions, newest first, without changes of ranks; for organisers also dry runs, if `dry_runs`."""
     before = None if query.cursor is None else cursor_number(query.cursor, 9)
     with context.store.read() as db:
         benchmark = benchmark_of(db, slug, caller)
-        rows = revisions.listing(db, slug, before, query.limit + 1, dry_runs=caller.organises(slug))
+        rows = revisions.listing(db, slug, before, query.limit + 1, dry_runs=dry_runs and caller.organises(slug))
         items = [
             {**_revision_document(db, context, caller, benchmark, row), "moved": None} for row in rows[: query.limit]
         ]

@@ -15,12 +15,12 @@ from service.caller import Caller
 from service.context import Context
 from service.contract.leaderboards import BadgeQuery, HistoryEntry, HistoryQuery
 from service.policy.figures import not_shown
-from service.policy.gate import Level
+from service.policy.gate import Level, whole_second
 from service.policy.release import Release
 from service.render import badge_svg
 from service.store import benchmarks
 from service.store.submissions import BoardEntry
-from service.usecases.access import benchmark_of, item_number, team_of
+from service.usecases.access import benchmark_of, item_number, storable, team_of
 from service.usecases.boards import ranking, viewing
 from service.usecases.boards.ranking import Board
 from service.usecases.runs import Page, Shown, moment
@@ -37,14 +37,15 @@ def badge(context: Context, caller: Caller, slug: str, query: BadgeQuery) -> Sho
         benchmark = benchmark_of(db, slug, caller)
         release = Release.of(benchmark, caller, context.now(), board=True)
         _require_named(release, caller, slug, query.team)
+        team = _known(db, slug, query.team)
 
         def build() -> Shown[None]:
-            return Shown(None, badge_svg(*_place(db, benchmark, release, query.team)), content_type="image/svg+xml")
+            return Shown(None, badge_svg(*_place(db, benchmark, release, team)), content_type="image/svg+xml")
 
         if release.early:
             return build()
         versions = benchmark.created_at, benchmark.version, benchmark.board_version
-        depends = "badge", benchmark.id, versions, release.tag, query.team
+        depends = "badge", benchmark.id, versions, release.tag, team
         return viewing.cache_of(context.store).get_or_make(repr(depends), build)
 
 
@@ -53,7 +54,15 @@ def _require_named(release: Release, caller: Caller, slug: str, team: str) -> No
         raise not_shown("An anonymous leaderboard shows no team where it stands but the own one.")
 
 
-def _place(db: Connection, benchmark: benchmarks.Benchmark, release: Release, team: str) -> tuple[int | None, int]:
+def _known(db: Connection, slug: str, team: str) -> str | None:
+    """Return the id of a team; None for one that does not exist or was erased, whose rows have no team."""
+    found = benchmarks.get_team(db, slug, team) if storable(team) else None
+    return None if found is None or found.erased_at is not None else team
+
+
+def _place(
+    db: Connection, benchmark: benchmarks.Benchmark, release: Release, team: str | None
+) -> tuple[int | None, int]:
     """Return the rank of a team, None without one, and how many rows have a rank."""
     board = ranking.board_of(db, benchmark, until=release.until, share=release.share)
     release = viewing.released(db, benchmark, release, board.revision, board.tracks)
@@ -61,7 +70,8 @@ def _place(db: Connection, benchmark: benchmarks.Benchmark, release: Release, te
         return None, 0
     release.require(board.score, board.part)
     rows = [row for row in ranking.rows_of(db, board, release.ranking) if row.rank is not None]
-    return next((row.rank for row in rows if row.entry.team_id == team), None), len(rows)
+    own = [row.rank for row in rows if team is not None and row.entry.team_id == team]
+    return next(iter(own), None), len(rows)
 
 
 def history(context: Context, caller: Caller, slug: str, query: HistoryQuery) -> Page:
@@ -78,7 +88,7 @@ def history(context: Context, caller: Caller, slug: str, query: HistoryQuery) ->
         _require_named(release, caller, slug, query.team)
         board = ranking.board_of(db, benchmark, score=query.score, until=release.until, share=release.share)
         release = viewing.released(db, benchmark, release, board.revision, board.tracks)
-        if not release.shows(Level.ROUNDED):
+        if not release.shows(Level.ROUNDED) or _known(db, slug, query.team) is None:
             return Page([])
         release.require(board.score, board.part)
         own = caller.organises(slug) or team_of(caller, slug) == query.team
@@ -100,4 +110,5 @@ def _entries(
         rows = ranking.rows_of(db, replace(board, until=entry.finished_at), release.ranking) if past else now
         rank = next((row.rank for row in rows if row.entry.id == entry.id), None)
         score = release.score(entry.value)
-        yield HistoryEntry(at=cast("str", moment(entry.finished_at)), submission=entry.id, score=score, rank=rank)
+        at = None if entry.finished_at is None else whole_second(entry.finished_at)
+        yield HistoryEntry(at=cast("str", moment(at)), submission=entry.id, score=score, rank=rank)

@@ -160,3 +160,10 @@ def test_about_has_the_line_that_shows_the_board_elsewhere(site: Site) -> None:
     assert 'src="http://localhost/embed/b/hostile"' in line
     assert "&lt;script&gt;" in line
     assert "<script>" not in line
+
+
+def test_the_notice_is_in_the_feed_of_a_frozen_board(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="scores", leaderboard={"frozen_at": "2020-01-01T00:00:00Z"}, notice="moved")
+    task.submit()
+    feed = stage.client(None).get(f"/feeds/{task.slug}.atom").text
+    assert ["moved" in feed, "sub_" in feed] == [True, False]

@@ -148,3 +148,13 @@ def test_only_who_has_an_invite_learns_which_ids_are_taken(stage: Stage) -> None
     assert "Parsing Group" not in said["lyon"].text
     wrong = [stranger.get(f"/join/{'x' * 43}/live?id={team}") for team in said]
     assert [(answer.status_code, "This id is free" in answer.text) for answer in wrong] == [(403, False)] * 2
+
+
+def test_baselines_of_one_name_are_two_on_an_anonymous_board(stage: Stage) -> None:
+    standing = Standing(stage, {OWN: [BEST], OTHER: [RIVAL]}, feedback="scores", leaderboard={"anonymous": True})
+    for errors in (30, 35):
+        standing.task.submit(None, text(range(errors)), name="Majority")
+    exported = standing.clients[STRANGER].get(f"/b/{standing.task.slug}/compare/export?format=csv").text
+    rows = [row.split(",") for row in exported.splitlines()[1:]]
+    assert [row[0].partition(" (")[0] for row in rows] == ["Team B", "Majority", "Majority"]
+    assert all(row[2].startswith("+") for row in rows), exported

@@ -185,6 +185,8 @@ def test_a_document_says_what_the_form_leaves_open(organiser: CheckedClient, sta
         refused = create(organiser, ("en.conllu", CONLLU), document=wrong, title=title())
         assert refused.status_code == 422
         assert said in refused.text.partition('id="fault-document"')[2].partition("</div>")[0]
+    odd = create(organiser, ("en.conllu", CONLLU), document={"series": {"a": 1}}, title=title(), series="s")
+    assert odd.status_code == 303  # what is typed stands in its place
     assert "unknown-field" in create(organiser, ("en.conllu", CONLLU), document={"titel": "x"}, title=title()).text
 
 

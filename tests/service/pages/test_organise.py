@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from service.usecases.benchmarks.benchmarks import RESERVED_IDS
 from tests.contract.shared_task import BENCHMARK, SharedTask
 from tests.contract.stage import Stage
+from tests.fixtures.form_pages import browser, field_of, words_of
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 
 
@@ -69,13 +71,18 @@ def test_a_webhook_of_chosen_kinds(task: SharedTask) -> None:
     page = task.organiser.post("/admin/webhooks", data={"url": "https://example.org/hook", "kinds": kinds}).text
     assert "shown only now" in page
     assert task.organiser.get("/v1/webhooks").json["items"][0]["kinds"] == kinds
+    for wrong in ({"url": "ftp://example.org"}, {"url": "https://example.org/kept", "benchmark": "unknown"}):
+        refused = task.organiser.post("/admin/webhooks", data={**wrong, "kinds": kinds[:1]})
+        assert refused.status_code in (404, 422)
+        assert f'value="{wrong["url"]}"' in refused.text
+        assert refused.text.count(" checked") == 1
 
 
 def test_a_team_is_erased_where_its_id_is_typed_again_and_contacts_are_written_to(task: SharedTask) -> None:
     slug = task.address.rpartition("/")[2]
-    team = {"id": "metz", "name": "Metz", "contact": "parsers@example.org"}
+    team = {"id": "metz", "name": "Metz", "contact": "Ann Lee <parsers@example.org>"}
     assert task.organiser.post(f"{task.address}/teams", json=team).status_code == 201
-    assert "mailto:?bcc=parsers%40example.org" in task.organiser.get(f"/admin/{slug}/teams").text
+    assert "mailto:?bcc=Ann%20Lee%20%3Cparsers%40example.org%3E" in task.organiser.get(f"/admin/{slug}/teams").text
     for typed, status in (("lyon", 422), ("metz", 303)):
         assert task.organiser.post(f"/admin/{slug}/teams/metz/erase", data={"id": typed}).status_code == status
     assert "metz" not in {each["id"] for each in task.organiser.get(f"{task.address}/teams").json["items"]}
@@ -169,6 +176,12 @@ def test_a_benchmark_without_submissions_is_deleted_where_its_id_is_typed(task: 
     assert task.organiser.delete(sent).status_code == 204
     assert task.organiser.post(f"{page}/delete", data={"id": task.slug}).headers["Location"] == "/admin"
     assert task.organiser.get(task.address).status_code == 410
+    other = SharedTask(task.stage)
+    token = task.organiser.post("/v1/tokens", json={"scopes": ["organise"], "benchmark": other.slug}).json["token"]
+    of_one = browser(task.stage, token)
+    csrf = field_of(of_one.get(f"/admin/{other.slug}"), "csrf")
+    gone = of_one.post(f"/admin/{other.slug}/delete", data={"id": other.slug, "csrf": csrf})
+    assert of_one.get(gone.headers["Location"]).status_code == 200
 
 
 def test_no_benchmark_has_the_address_of_a_page(task: SharedTask) -> None:
@@ -178,3 +191,30 @@ def test_no_benchmark_has_the_address_of_a_page(task: SharedTask) -> None:
     rules = [rule.rule for rule in task.stage.app.url_map.iter_rules()]
     below = {rule.split("/")[2] for rule in rules if rule.startswith("/admin/")}
     assert below == {"<benchmark>", *RESERVED_IDS}
+
+
+def test_the_form_with_a_reason_has_one_button_and_an_unknown_change_is_refused(task: SharedTask) -> None:
+    """Enter in the reason presses the first button of its form."""
+    name = task.faulty(task.team()).rpartition("/")[2]
+    page = f"/admin/{task.slug}/submissions"
+    forms = re.findall("<form.*?</form>", task.organiser.get(page).text, re.DOTALL)
+    found = [re.findall('name="do" value="([a-z]+)"', form) for form in forms if f"{page}/{name}" in form]
+    assert found == [["retry"], ["withdraw"]]
+    assert task.organiser.post(f"{page}/{name}", data={"do": "withdraw"}).status_code == 303
+    for do in ({}, {"do": "bogus"}):
+        assert task.organiser.post(f"{page}/{name}", data=do).status_code == 400
+    assert task.organiser.get(f"/v1/submissions/{name}").json["withdrawn_at"] is not None
+
+
+def test_a_revision_is_shown_beside_the_last_one_that_came_into_force(task: SharedTask) -> None:
+    parts = {name: {"gold": GOLD_CONLLU} for name in ("en", "de")}
+    task = SharedTask(task.stage, parts=parts, feedback="scores")
+    for part, gold in (("en", "1\tbroken\n\n"), ("de", ONE_WRONG)):
+        made = {"parts": {part: {"gold": gold}}, "reason": "why"}
+        assert task.organiser.post(f"{task.address}/revisions", json=made).status_code == 201
+    for _ in range(3):
+        tried = {"parts": {"de": {"gold": GOLD_CONLLU}}, "dry_run": True}
+        assert task.organiser.post(f"{task.address}/revisions", json=tried).status_code == 201
+    page = words_of(task.organiser.get(f"/b/{task.slug}/revisions?limit=3"))
+    assert page.index("Revision 3") < page.index("new gold: de") < page.index("Revision 2")
+    assert "new gold: en, de" not in page

@@ -13,6 +13,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from service.errors import NotFound
 from service.pages.visitors import SESSION_COOKIE, THEME_COOKIE
 from service.usecases import access
 from service.usecases.access import FAILURES_ALLOWED, IDLE_SESSION, LONGEST_SESSION
@@ -21,6 +22,7 @@ from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, Stage, forget_failures
 from tests.fixtures.contexts import later
 from tests.fixtures.form_pages import browser
+from tests.fixtures.requests import GOLD_CONLLU
 
 HERE = "http://localhost"
 
@@ -309,6 +311,9 @@ def test_an_organiser_sees_as_a_team_and_changes_nothing(kept_stage: Stage) -> N
     assert team.sees_as
     assert team.caller.scopes == {"read"}
     assert not team.caller.organiser
+    for unknown in ("nobody", "a\0b"):
+        with pytest.raises(NotFound):
+            access.see_as(kept_stage.context, team, task.slug, unknown)
     access.see_as(kept_stage.context, team, None, None)
     assert "<table" in browser.get(f"/b/{task.slug}").text
 
@@ -336,3 +341,19 @@ def test_a_team_joins_and_a_taken_id_is_told_before(kept_stage: Stage) -> None:
     assert f'href="/b/{task.slug}/about"' in made.text
     assert browser(kept_stage, token[1]).get("/submit").status_code == 200
     assert client.get(f"{address}/live?id=ulm").status_code == 410  # the invite is used up
+
+
+def test_the_pages_of_a_board_have_new_tracks_and_scores_within_seconds(kept_stage: Stage) -> None:
+    task = SharedTask(kept_stage, feedback="scores", parts={name: {"gold": GOLD_CONLLU} for name in ("en", "de")})
+    task.submit(task.team())
+    stranger = kept_stage.client(None)
+    pages = {page: f"/b/{task.slug}{page}" for page in ("", "/matrix")}
+    before = {page: stranger.get(address) for page, address in pages.items()}
+    changed = {"tracks": {"nordic": ["en", "de"]}, "leaderboard": {"scores": ["attachment.las"]}}
+    match = {"If-Match": task.organiser.get(task.address).headers["ETag"]}
+    assert task.organiser.patch(task.address, json=changed, headers=match).status_code == 200
+    with when(kept_stage, seconds=60):
+        after = {page: stranger.get(address) for page, address in pages.items()}
+    assert all(after[page].headers["ETag"] != before[page].headers["ETag"] for page in pages)
+    assert ["nordic" in before[""].text, "nordic" in after[""].text] == [False, True]
+    assert ["attachment.uas" in each["/matrix"].text for each in (before, after)] == [True, False]

@@ -12,7 +12,9 @@ import pytest
 import zstandard
 from werkzeug.test import TestResponse
 
+from service.context import LruCache
 from service.usecases import access
+from service.usecases.benchmarks import benchmarks
 from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
@@ -97,7 +99,9 @@ def test_a_zip_holds_the_files_of_parts(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("published", [True, False])
-def test_the_test_data_is_downloaded_where_it_is_published(stage: Stage, *, published: bool) -> None:
+def test_the_test_data_is_downloaded_where_it_is_published(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, *, published: bool
+) -> None:
     task = SharedTask(stage, parts=PARTS, publish_input=published, leaderboard={"public": False})
     client = signed_in(task)
     for page in ("/submit", f"/b/{task.slug}/about"):
@@ -111,6 +115,13 @@ def test_the_test_data_is_downloaded_where_it_is_published(stage: Stage, *, publ
         with zipfile.ZipFile(io.BytesIO(packed.data)) as archive:
             assert sorted(archive.namelist()) == ["de.gsd.txt", "en_ewt.txt"]
             assert archive.read("de.gsd.txt") == text.data
+        monkeypatch.setattr(benchmarks, "ZipFile", None)  # it is made once, whoever asks
+        again = client.get(f"/b/{task.slug}/about/input.zip", headers={"If-None-Match": packed.headers["ETag"]})
+        assert again.status_code == 304
+    monkeypatch.undo()
+    monkeypatch.setattr(benchmarks, "MOST_ARCHIVED", 10)
+    monkeypatch.setattr(benchmarks, "_ARCHIVES", LruCache(1, lambda shown: len(shown.content)))
+    assert client.get(f"/b/{task.slug}/about/input.zip").status_code == 404
 
 
 def test_files_of_no_part_are_asked_for(stage: Stage) -> None:

@@ -151,3 +151,22 @@ def test_a_missing_part_whose_cost_is_not_stored_counts_nothing(task, context):
         db.execute(delete(artifacts).where(artifacts.c.owner == lacking, artifacts.c.name == "r1/counts/2/0"))
     pair = task.compared(test="permutation")["pairs"][0]
     assert pair["p"] == pytest.approx(case["expected"]["p"], rel=1e-9)
+
+
+def test_an_output_without_a_column_wins_nothing_and_its_team_reads_why(task):
+    plus = "# global.columns = ID FORM UPOS HEAD DEPREL\n" + "1\tshe\tPRON\t2\tnsubj\n2\tsaw\tVERB\t0\troot\n\n" * 20
+    wrong = plus.replace("VERB", "X")
+    bare = plus.replace(" UPOS", "").replace("\tPRON", "").replace("\tVERB", "")
+    of_part = {name: {"gold": plus} for name in ("en", "de")}
+    task.make({"id": SLUG, "title": "Tags", "format": "conllu-plus", "metrics": ["ud"], "main_score": "ud.upos_f1",
+               "parts": of_part, "feedback": "scores", "quota": UNLIMITED})  # fmt: skip
+    honest, lacking = (task.team(name) for name in ("honest", "lacking"))
+    task.scored(honest, {"en": plus, "de": wrong})
+    submission = task.scored(lacking, {"en": plus, "de": bare})
+    for part, scores in (("pooled", [0.75, 0.5]), ("macro", [0.75, 0.5]), ("de", [0.5, 0.0])):
+        rows = task.leaderboard(part=part)
+        assert column(rows, "team") == ["honest", "lacking"]
+        assert column(rows, "score") == scores, part
+    [warning] = [each for each in task.shown(lacking, submission)["warnings"] if "output" in each["detail"]]
+    assert (warning["code"], warning["part"]) == ("column-missing", "de")
+    assert "no column UPOS" in warning["detail"]

@@ -6,6 +6,7 @@ import pytest
 
 from service.contract.leaderboards import BadgeQuery, HistoryQuery
 from service.errors import Forbidden, NotFound, Unauthorized
+from service.usecases.benchmarks.teams import erase_team
 from service.usecases.boards.places import badge, history
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import ANYONE, SLUG, spoilt
@@ -104,3 +105,16 @@ def test_a_history_ends_where_a_board_is_frozen(two_teams):
     task.patch(leaderboard={"frozen_at": task.context.now().isoformat()})
     task.scored(lyon, spoilt(0))
     assert [len(history_of(task, caller=caller)) for caller in (ANYONE, lyon, ORGANISER)] == [1, 1, 2]
+
+
+def test_an_erased_team_is_nowhere(two_teams):
+    task = two_teams[0]
+    assert [badge_of(task), len(history_of(task))] == ["rank 2 of 2", 1]
+    erase_team(task.context, ORGANISER, SLUG, "lyon")
+    assert [badge_of(task), history_of(task)] == ["not ranked", []]
+    assert history_of(task, caller=ORGANISER) == []
+
+
+def test_times_are_whole_seconds(two_teams):
+    task, lyon, _ = two_teams
+    assert {each["at"][-5:] for who in (ANYONE, lyon) for each in history_of(task, caller=who)} == {".000Z"}

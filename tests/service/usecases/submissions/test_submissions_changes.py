@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from service.contract.access import WebhookRequest
@@ -65,7 +67,10 @@ class TestChanges:
             assert (error.value.type_slug, 3500 < int(error.value.headers["Retry-After"]) <= 3600) == (
                 "too-many-changes", True,
             )  # fmt: skip
-        patch_submission(scarce, ORGANISER, submission, notes)
+        of_one = replace(ORGANISER, benchmark=SLUG)
+        for _ in range(5):
+            patch_submission(scarce, ORGANISER, submission, notes)
+            patch_submission(scarce, of_one, submission, notes)
         patch_submission(later(scarce, seconds=3601), lyon, submission, notes)
         patch_submission(with_config(context, max_changes=0), lyon, submission, notes)
 
