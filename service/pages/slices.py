@@ -6,7 +6,6 @@ are shown of one part.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from math import ceil
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -20,8 +19,7 @@ from service.pages import figures
 from service.pages.answers import drawn
 from service.usecases.submissions import results
 from treescore.core.scores import flat_values, member_at
-from treescore.render.dot_table import RADIUS, TICK_SIZE, scale_of, share_svg
-from treescore.render.drawing import DASH, INK, LINE_COLOUR, MIDDLE, PAPER, SOFT, Drawing, number, width
+from treescore.render.dot_table import groups_svg, share_svg
 
 MOST_SLICES = 500
 MOST_TOGETHER = 10
@@ -43,8 +41,6 @@ ORDERED = ("distance", "sentence_length", "length", "depth")
 """Groupings whose groups stay in their own order."""
 FILTERED = ("deprel", "label")
 """Groupings by what sentences can be filtered by."""
-CHART_LEFT, CHART_WIDTH, CHART_HEIGHT = 44, 520, 160
-"""Pixels of the picture of lengths: left of it stand the figures of its lines, below it the groups."""
 _ONE = figures.ScoreFigures(share=True)
 
 
@@ -96,32 +92,9 @@ def chart_of(
     groups = sorted((group for group in begins if own[group] is not None), key=begins.__getitem__)
     if len(groups) < 2:
         return None
-    points = [
-        [(at, 100 * share) for at, group in enumerate(groups) if (share := line.get(group)) is not None]
-        for line in (own, other)
-    ]
+    lines = [[None if (share := line.get(group)) is None else 100 * share for group in groups] for line in (own, other)]
     words = [f"{group} {_ONE.value(own[group])}" for group in groups]
-    drawing = Drawing("lengths", title, f"{score} by group: {', '.join(words)}.")
-    scale = scale_of([value for line in points for _, value in line], CHART_HEIGHT)
-    step = CHART_WIDTH / len(groups)
-    for value, label in scale.ticks:
-        y = CHART_HEIGHT - scale.at(value)
-        drawing.path(f"M{CHART_LEFT} {number(y)}h{CHART_WIDTH}", class_="grid", stroke=LINE_COLOUR)
-        drawing.text(CHART_LEFT - 6, y + 4, label, size=TICK_SIZE, text_anchor="end", fill=SOFT, class_="tick")
-    places = [CHART_LEFT + step * (at + 0.5) for at in range(len(groups))]
-    every = ceil((max(width(str(group), TICK_SIZE) for group in groups) + 8) / step)  # one of so many labels has room
-    look: dict[str, Any] = {"size": TICK_SIZE, "text_anchor": MIDDLE, "fill": SOFT, "class_": "tick"}
-    for x, group in list(zip(places, groups, strict=True))[::every]:
-        drawing.text(x, CHART_HEIGHT + 12, str(group), **look)
-    for line, filled in ((points[1], False), (points[0], True)):
-        at = [(places[group], CHART_HEIGHT - scale.at(value)) for group, value in line]
-        if at:
-            path = "L".join(f"{number(x)} {number(y)}" for x, y in at)
-            drawing.path(f"M{path}", class_="ci", stroke=INK, stroke_dasharray=None if filled else DASH)
-        look = {"class_": "pt", "fill": INK} if filled else {"class_": "pt ho", "fill": PAPER, "stroke": INK}
-        for x, y in at:
-            drawing.add("circle", cx=x, cy=y, r=RADIUS, **look)
-    return drawn(drawing.svg(CHART_LEFT + CHART_WIDTH, CHART_HEIGHT + 20))
+    return drawn(groups_svg([str(group) for group in groups], lines, title, f"{score} by group: {', '.join(words)}."))
 
 
 class SliceRow(NamedTuple):

@@ -225,6 +225,43 @@ def trend_svg(points: Iterable[tuple[float, float]]) -> str:
     return elements.beside_words(TREND_WIDTH, TREND_HEIGHT, "trend")
 
 
+GROUPS_LEFT, GROUPS_WIDTH, GROUPS_HEIGHT = 44, 520, 160
+"""Pixels: left of the lines stand the figures of the scale, below them the groups."""
+
+
+def groups_svg(groups: Sequence[str], lines: Sequence[Sequence[float | None]], title: str, description: str) -> str:
+    """Return figures of groups that have an order, such as lengths, as a picture with a scale at its left.
+
+    Args:
+        groups: their names, in order.
+        lines: a figure of each group, None where it has none: of the first with filled dots, of others dashed with
+            hollow ones.
+        title: of the picture.
+        description: of it, for those who do not see it.
+    """
+    picture = draw.Drawing("lengths", title, description)
+    scale = scale_of([value for line in lines for value in line if value is not None], GROUPS_HEIGHT)
+    step = GROUPS_WIDTH / len(groups)
+    for value, label in scale.ticks:
+        y = GROUPS_HEIGHT - scale.at(value)
+        picture.path(f"M{GROUPS_LEFT} {number(y)}h{GROUPS_WIDTH}", class_="grid", stroke=draw.LINE_COLOUR)
+        picture.text(GROUPS_LEFT - 6, y + 4, label, size=TICK_SIZE, text_anchor="end", fill=draw.SOFT, class_="tick")
+    places = [GROUPS_LEFT + step * (at + 0.5) for at in range(len(groups))]
+    every = math.ceil((max(draw.width(group, TICK_SIZE) for group in groups) + 8) / step)  # one of so many has room
+    for x, group in list(zip(places, groups, strict=True))[::every]:
+        picture.text(
+            x, GROUPS_HEIGHT + 12, group, size=TICK_SIZE, text_anchor=draw.MIDDLE, fill=draw.SOFT, class_="tick"
+        )
+    for at, line in reversed(list(enumerate(lines))):
+        placed = [(x, GROUPS_HEIGHT - scale.at(y)) for x, y in zip(places, line, strict=True) if y is not None]
+        if placed:
+            path = "M" + "L".join(f"{number(x)} {number(y)}" for x, y in placed)
+            picture.path(path, class_="ci", stroke=draw.INK, stroke_dasharray=draw.DASH if at else None)
+        for x, y in placed:
+            _dot(picture, x, y, Mark(0.0, filled=not at), RADIUS)
+    return picture.svg(GROUPS_LEFT + GROUPS_WIDTH, GROUPS_HEIGHT + 20)
+
+
 def _spread(values: Sequence[float], room: float) -> list[float]:
     """Return where values are within a room, the smallest at its beginning."""
     low, span = min(values), max(values) - min(values)
