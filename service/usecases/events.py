@@ -437,11 +437,6 @@ class Postman:
             del self._busy[webhook_id]
 
 
-def deliver_due(context: Context, send: Send | None = None) -> int:
-    """Try what is due to webhooks whose turn it is, and wait for the end. Return how many were tried."""
-    return sum(turn.result() for turn in Postman(context, send).begin_turns())
-
-
 def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
     """Return `v1,...` of Standard Webhooks: HMAC-SHA256 over id, timestamp and body, joined by dots."""
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))

@@ -12,10 +12,10 @@ from werkzeug.test import TestResponse
 
 from service.store import events
 from service.usecases.access import FAILURES_ALLOWED
-from service.usecases.events import deliver_due
 from tests.contract.checking import operations
 from tests.contract.shared_task import FIX, SharedTask
 from tests.contract.stage import Stage
+from tests.fixtures.contexts import deliver_due
 
 Ask = Callable[[Stage], TestResponse]
 Address = Callable[[SharedTask], str]

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from service.usecases.events import deliver_due
 from tests.conftest import ROOT
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
 from tests.contract.test_examples import covers
+from tests.fixtures.contexts import deliver_due
 
 CALL = re.compile(r"curl -s [^\n]*/v1/jobs[^\n]* -d '(\{.*?\})'", re.DOTALL)
 ANSWER = re.compile(r"^```json\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -32,14 +32,13 @@ from service.usecases.events import (
     DELIVERY_PAUSES,
     create_webhook,
     delete_webhook,
-    deliver_due,
     list_events,
     list_webhooks,
     record_event,
     signature,
 )
 from service.usecases.tokens import create_token, revoke_token
-from tests.fixtures.contexts import ORGANISER, later, with_config
+from tests.fixtures.contexts import ORGANISER, deliver_due, later, with_config
 from tests.fixtures.processes import log_lines
 from tests.fixtures.tasks import OTHER_WORDS, SLUG, once
 from workers.entry import do

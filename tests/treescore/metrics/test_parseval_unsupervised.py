@@ -17,7 +17,7 @@ def tree(draw: random.Random, words: list[tuple[str, str]]) -> str:
     """A random tree with unary chains and several branches over words of (tag, form)."""
     if len(words) == 1 and draw.random() < 0.7:
         return f"({words[0][0]} {words[0][1]})"
-    label = draw.choice("ABC")
+    label = draw.choice("ABC.")  # a label is none of a word
     if len(words) == 1 or draw.random() < 0.2:
         return f"({label} {tree(draw, words) if len(words) > 1 else f'({words[0][0]} {words[0][1]})'})"
     cuts = sorted({0, len(words), *draw.sample(range(1, len(words)), min(len(words) - 1, draw.choice([1, 1, 2])))})

@@ -177,7 +177,7 @@ def _tables(choices: Choices, gold: ConstituentTreebank, system: ConstituentTree
     cut = np.arange(size, dtype=np.int64)
     cut[list(shortened)] = list(shortened.values())
     # Labels are compared with the list as they are compared with each other: pairs count as equal.
-    deleted = set(deleted_labels(choices))
+    deleted = set() if choices.bare_spans else set(deleted_labels(choices))  # bare spans have no labels
     equal = {b if a in deleted else a for a, b in choices.equal_labels if a in deleted or b in deleted}
     alike = (
         Equal(listed(vocabulary, [name for pair in pairs for name in pair]), numbers)

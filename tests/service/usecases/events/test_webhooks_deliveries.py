@@ -15,7 +15,6 @@ from service.usecases.events import (
     DELIVERY_ATTEMPTS,
     DELIVERY_PAUSES,
     delete_webhook,
-    deliver_due,
     list_deliveries,
     list_events,
     list_webhooks,
@@ -24,7 +23,7 @@ from service.usecases.events import (
     signature,
 )
 from service.usecases.tokens import create_token
-from tests.fixtures.contexts import ORGANISER, later
+from tests.fixtures.contexts import ORGANISER, deliver_due, later
 from tests.fixtures.tasks import OTHER_WORDS, WRONG
 from tests.service.usecases.test_events_webhooks import Receiver, deliver_all, hook, organiser, receiver
 
