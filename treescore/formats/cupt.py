@@ -470,8 +470,8 @@ def _codes_of(treebank: ExpressionTreebank) -> list[str]:
 class ConllUPlus(ConllU):
     """CoNLL-U whose first line names the columns, in any order, those of a treebank's own among them.
 
-    ID, FORM, HEAD and DEPREL must be there; other columns of CoNLL-U that are not named are read as `_`, and scores of
-    them are undefined. Columns with other names are not read. Otherwise as `conllu`.
+    ID, FORM, HEAD and DEPREL must be there; other columns of CoNLL-U that are not named are read as `_`, and where
+    gold names none, scores of them are undefined. Columns with other names are not read. Otherwise as `conllu`.
     """
 
     name: ClassVar[str] = "conllu-plus"
