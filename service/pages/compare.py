@@ -13,7 +13,7 @@ from service import render
 from service.api import calls
 from service.contract.comparisons import ComparisonQuery, StoredComparison
 from service.contract.leaderboards import Leaderboard, LeaderboardQuery
-from service.errors import BadRequest, NotFound
+from service.errors import BadRequest, Gone, NotFound
 from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
 from service.pages.board import board_values, heading, part_choices, row_name
@@ -99,7 +99,7 @@ def _compared_views(
     if name is not None and not board["significance"]["pending"]:
         try:
             answered = view_comparison(calls.context(), caller, name)
-        except NotFound:  # fewer than two rows were compared
+        except (NotFound, Gone):  # fewer than two rows were compared, or it was deleted
             answered = None
     heads = heading_now(benchmark, board_view)
     version = (board_view.etag, None if answered is None else answered.etag, heads)

@@ -151,7 +151,7 @@ def delete_comparison(context: Context, caller: Caller, name: str) -> None:
     Raises:
         NotFound: it does not exist, or the caller may not see it.
         Forbidden: the caller did not ask it.
-        Conflict: for an organiser, where the board shows it.
+        Conflict: for an organiser, where only the board has it.
     """
     caller.require("submit")
     now = context.now()
@@ -165,7 +165,7 @@ def delete_comparison(context: Context, caller: Caller, name: str) -> None:
             comparisons.drop_ask(db, name, team, now)
             if comparisons.askers(db, name) or boards.of_comparison(db, name) is not None:
                 return
-        elif boards.of_comparison(db, name) is not None:
+        elif comparisons.get(db, name) is None:
             raise Conflict(f"The comparison {name} is the leaderboard's. It is replaced when the leaderboard changes.")
         comparisons.erase(db, [name], now)
         runs.finish(db, comparison.run_id, runs.CANCELLED, now)

@@ -218,3 +218,15 @@ def test_a_revision_is_shown_beside_the_last_one_that_came_into_force(task: Shar
     page = words_of(task.organiser.get(f"/b/{task.slug}/revisions?limit=3"))
     assert page.index("Revision 3") < page.index("new gold: de") < page.index("Revision 2")
     assert "new gold: en, de" not in page
+
+
+def test_compare_says_that_its_comparison_was_deleted(task: SharedTask) -> None:
+    task = SharedTask(task.stage, feedback="scores")
+    task.two()
+    asked = task.organiser.post(f"{task.address}/comparisons", json={"submissions": "leaderboard"}).headers["Location"]
+    readers = (task.organiser, task.stage.client(None))
+    for status in (204, 410):
+        assert task.organiser.delete(asked).status_code == status
+        for reader in readers:
+            page = reader.get(f"/b/{task.slug}/compare")
+            assert (page.status_code, "was deleted by an organiser" in words_of(page)) == (200, True)

@@ -16,7 +16,7 @@ from service.policy.figures import rounded_p
 from service.queue import BULK, LIVE
 from service.store import runs
 from service.usecases.comparison_views import list_comparisons, view_comparison, wait_for_comparison
-from service.usecases.comparisons import ask, delete_comparison
+from service.usecases.comparisons import ask
 from service.usecases.submissions.results import submission_items, submission_slices
 from service.usecases.submissions.submissions import delete_submission
 from tests.fixtures.contexts import ORGANISER, give_up
@@ -291,14 +291,3 @@ def test_items_and_slices_of_a_submission_by_policy(task, two):
         submission_slices(task.context, lyon, worse, replace(query, by="moon"))
     with pytest.raises(NotFound):
         submission_items(task.context, task.team("prague"), worse, SubmissionItemsQuery(part="en", limit=10))
-
-
-def test_what_the_board_shows_is_deleted_by_nobody(task, two):
-    task.submit(task.team("prague"), spoilt(11))
-    task.settle()
-    name = task.ask()
-    shown = task.leaderboard()["significance"]["comparison"]
-    assert shown == name
-    with pytest.raises(Conflict, match="is the leaderboard's"):
-        delete_comparison(task.context, ORGANISER, name)
-    assert task.comparison(name)["id"] == name
