@@ -1,8 +1,6 @@
 """Sentences, one at a time: the trees of output and gold, as far as the visitor may see them.
 
-Trees of the API's documents are shown as pictures and as tables with the same facts. Multiword expressions have a line
-under the words of each, and a table. Two expressions of the same words are one, as in the metric: it compares words and
-not categories.
+Trees of the API's documents are shown as pictures and as tables with the same facts, and lines under their words.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,12 +18,13 @@ from service.contract import jobs, submissions
 from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.pages import answers, figures, visitors
 from service.pages.answers import drawn, export
+from service.pages.word_lines import MOST_WORDS, expressions_of
 from service.requests import ORDERS, WRONG_KINDS
 from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions.results import heading_of, submission_items, submission_window
 from service.usecases.views.choosing import Window
-from treescore.core import registry, wording
+from treescore.core import registry
 from treescore.evaluation.spec import Spec
 from treescore.render import constituents_picture, sentence_pictures
 from treescore.render import sentence_shapes as shapes
@@ -233,146 +232,6 @@ _DRAWN: Mapping[str, Callable[[Tree, str, str], list[Picture]]] = {
     "dependencies": _dependencies, "constituents": _constituents, "discontinuous": _constituents,
     "graph": _dependencies, "alignment": _alignment,
 }  # fmt: skip
-
-
-AGREES, OTHER_CATEGORY, MISSED, WRONG = "agrees", "agrees, other category", "missed", "wrong"
-_CLASSES = {AGREES: "ok", OTHER_CATEGORY: "bad dash", MISSED: "gold", WRONG: "bad", "": "ok"}
-MOST_WORDS, MOST_LINES, MOST_ROWS = 300, 12, 200
-"""Of a sentence that are drawn; lines below a word; rows of the table."""
-
-
-class Expression(NamedTuple):
-    """Words that gold, the output or both have as an expression.
-
-    Attributes:
-        state: what of it is right, one of the words above; empty where that is not shown.
-        gold, output: the categories that each side gives it, empty where it lacks the expression or that is not shown.
-        places: of its words, from 0.
-        ids: their numbers in the text.
-        form: its words.
-    """
-
-    state: str
-    gold: str
-    output: str
-    places: Sequence[int]
-    ids: Sequence[str]
-    form: str
-
-    @property
-    def label(self) -> str:
-        """What stands below its first word: its state (none where both agree), and its category."""
-        state = f"{self.state}: " if self.state in (MISSED, WRONG) else ""
-        return state + (self.gold if self.gold == self.output else " / ".join(filter(None, (self.gold, self.output))))
-
-
-def expressions_of(tree: Tree, gold_lacks: Callable[[], Collection[frozenset[str]] | None]) -> dict[str, Any] | None:
-    """Return the rows of the table, the words with the lines below each, and what is said; None of texts without any.
-
-    Args:
-        tree: a document of the API.
-        gold_lacks: gives the numbers of the words of those of the output that gold lacks, None where that is not shown;
-            asked for only where gold is not.
-    """
-    if "expressions" not in tree:
-        return None
-    golds = tree.get("gold_expressions")
-    words = tree["words"] or tree["gold_words"] or ()
-    if golds is not None and tree["gold_words"] and tree["words"]:
-        golds = None  # of other words
-    places = {word["id"]: at for at, word in enumerate(words)}
-    own, gold = _by_words(tree["expressions"], places), _by_words(golds or (), places)
-    lacking = None
-    if golds is not None:
-        lacking = own.keys() - gold.keys()
-    elif own:
-        found = gold_lacks()
-        lacking = (
-            None
-            if found is None
-            else {each for each in own if frozenset(words[place]["id"] for place in each) in found}
-        )
-    rows = [
-        Expression(
-            _state(own.get(each), gold.get(each), wrong=None if lacking is None else each in lacking),
-            gold.get(each, ""),
-            own.get(each, ""),
-            each,
-            [words[place]["id"] for place in each],
-            " ".join(words[place]["form"] or "" for place in each),
-        )
-        for each in sorted(own.keys() | gold.keys())
-    ]
-    drawn, lines = _with_lines(rows[:MOST_ROWS])
-    # of each line below a word its class, empty where it has none, and what stands there
-    shown = [{"form": word["form"] or "", "lines": lines.get(at, [])} for at, word in enumerate(words[:MOST_WORDS])]
-    said = [*_summary(rows, both=golds is not None), *_left_out(len(words), len(rows), drawn)]
-    return {"rows": rows[:MOST_ROWS], "words": shown if rows else (), "said": said}
-
-
-def _by_words(listed: Sequence[Mapping[str, Any]], places: Mapping[str, int]) -> dict[tuple[int, ...], str]:
-    """Return the categories of each set of words."""
-    found: dict[tuple[int, ...], list[str]] = {}
-    for each in listed:
-        if all(word in places for word in each["words"]):
-            found.setdefault(tuple(places[word] for word in each["words"]), []).append(
-                each["category"] or "no category"
-            )
-    return {words: ", ".join(sorted(set(categories))) for words, categories in found.items()}
-
-
-def _state(own: str | None, gold: str | None, *, wrong: bool | None) -> str:
-    if wrong is None:
-        return ""
-    if own is None:
-        return MISSED
-    if wrong:
-        return WRONG
-    return AGREES if gold in (None, own) else OTHER_CATEGORY
-
-
-def _with_lines(rows: Sequence[Expression]) -> tuple[int, dict[int, list[tuple[str, str]]]]:
-    """Give each expression the first line that is free from its first word to its last.
-
-    Returns:
-        How many have one; place -> the lines below the word, class and what stands there.
-    """
-    ends: list[int] = []
-    found: dict[int, dict[int, tuple[str, str]]] = {}
-    drawn = 0
-    for row in rows:
-        first, last = row.places[0], row.places[-1]
-        line = next((at for at, end in enumerate(ends) if end < first), len(ends))
-        if line == MOST_LINES or last >= MOST_WORDS:
-            continue
-        drawn += 1
-        ends[line : line + 1] = [last]
-        held = set(row.places)
-        for place in range(first, last + 1):
-            words = row.label if place == first else ""
-            found.setdefault(place, {})[line] = (_CLASSES[row.state] + ("" if place in held else " gap"), words)
-    return drawn, {
-        place: [lines.get(line, ("", "")) for line in range(max(lines) + 1)] for place, lines in found.items()
-    }
-
-
-def _summary(rows: Sequence[Expression], *, both: bool) -> list[str]:
-    """Return in a line how many there are of each kind."""
-    if not rows:
-        return ["Neither gold nor the output has an expression here." if both else "The output has no expression here."]
-    if not all(row.state for row in rows):
-        return [f"{wording.counted(len(rows), 'expression')} of the output; what is wrong with them is not shown."]
-    states = [row.state for row in rows]
-    missed, wrong = states.count(MISSED), states.count(WRONG)
-    other = states.count(OTHER_CATEGORY)
-    agreed = f"{len(rows) - missed - wrong} agreed" + (f" ({other} in another category)" if other else "")
-    return [", ".join([agreed, *[f"{missed} missed"] * both, f"{wrong} wrong"]) + "."]
-
-
-def _left_out(words: int, rows: int, drawn: int) -> list[str]:
-    left = [f"{min(rows, MOST_ROWS) - drawn} of them are in the table alone."] if drawn < min(rows, MOST_ROWS) else []
-    left += [f"The first {MOST_ROWS} are listed."] if rows > MOST_ROWS else []
-    return left + ([f"Drawn are the first {MOST_WORDS} of {words} words."] if rows and words > MOST_WORDS else [])
 
 
 blueprint = answers.pages("sentences", "/s/<submission>/sentences")
