@@ -502,6 +502,14 @@ class TreeExpression(TypedDict):
     category: str | None
 
 
+class TreeAnnotation(TypedDict):
+    """What metrics compare of a word beside its head and its relation. All are null of an empty node."""
+
+    upos: NotRequired[str | None]
+    lemma: NotRequired[str | None]
+    feats: NotRequired[str | None]
+
+
 class TreeWord(TypedDict):
     """A word.
 
@@ -588,12 +596,14 @@ class Tree(TypedDict):
         tokens: Multiword tokens of the output (`dependencies`).
         expressions: Multiword expressions of the output (`dependencies` of the format `cupt`), in the order of the
             text. Left out where they have more than 100,000 words in one sentence.
+        annotation: Of each word of the output what metrics compare of it (`dependencies` under `ud`).
         target_words: Words of the target side (`alignment`); null where they are not known.
         system: The tree of the output. `dependencies`: an arc for each word. `constituents`: spans in pre-order.
             `discontinuous`: constituents, each before those below it, the root first. `graph`: edges and tops, by
             argument, then by predicate. `alignment`: links.
         gold_words: Words of gold where they differ from those of the output; null where `words` are gold's too.
         gold_expressions: Those of gold, of gold's words; null where you do not see gold.
+        gold_annotation: That of gold's words; null where you do not see gold.
         gold_target_words: Words of gold's target side, given with `gold_words` (`alignment`).
         pairs: Words with the same characters, as positions from 0 in `words` and in `gold_words`; null where these
             are the same (`dependencies`).
@@ -613,10 +623,12 @@ class Tree(TypedDict):
     words: Sequence[TreeWord] | None
     tokens: NotRequired[Sequence[MultiwordToken]]
     expressions: NotRequired[Sequence[TreeExpression]]
+    annotation: NotRequired[Sequence[TreeAnnotation]]
     target_words: NotRequired[Sequence[TreeWord] | None]
     system: Sequence[TreeRow]
     gold_words: Sequence[TreeWord] | None
     gold_expressions: NotRequired[Sequence[TreeExpression] | None]
+    gold_annotation: NotRequired[Sequence[TreeAnnotation] | None]
     gold_target_words: NotRequired[Sequence[TreeWord] | None]
     pairs: NotRequired[Sequence[Annotated[Sequence[common.Natural], derive.Says(minItems=2, maxItems=2)]] | None]
     gold: Sequence[TreeRow] | None

@@ -18,7 +18,7 @@ from service.contract import jobs, submissions
 from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.pages import answers, figures, visitors
 from service.pages.answers import drawn, export
-from service.pages.word_lines import MOST_WORDS, expressions_of
+from service.pages.word_lines import MOST_WORDS, annotation_of, expressions_of
 from service.requests import ORDERS, WRONG_KINDS
 from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
@@ -357,6 +357,7 @@ def shown_window(
         "tree": tree,
         "pictures": [] if tree is None else picture_of(tree, f"Sentence {tree['item']}"),
         "expressions": None if tree is None else expressions_of(tree, lambda: lacking(tree)),
+        "annotation": None if tree is None else annotation_of(tree),
         "heads_compared": any(registry.METRICS[name].reads_heads for name in metrics),
         "errors": None if tree is None else errors_of(tree),
         "heads": None if tree is None else heads_of(tree),

@@ -1,12 +1,14 @@
-"""What stands under the words of a sentence: the expressions that they are part of.
+"""What stands under the words of a sentence: the expressions that they are part of, and their annotation.
 
 Two expressions of the same words are one, as in the metric: it compares words and not categories.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from treescore.core import wording
+from treescore.metrics.ud import universal_features
 
 AGREES, OTHER_CATEGORY, MISSED, WRONG = "agrees", "agrees, other category", "missed", "wrong"
 _CLASSES = {AGREES: "ok", OTHER_CATEGORY: "bad dash", MISSED: "gold", WRONG: "bad", "": "ok"}
@@ -148,3 +150,67 @@ def _left_out(words: int, rows: int, drawn: int) -> list[str]:
     left = [f"{min(rows, MOST_ROWS) - drawn} of them are in the table alone."] if drawn < min(rows, MOST_ROWS) else []
     left += [f"The first {MOST_ROWS} are listed."] if rows > MOST_ROWS else []
     return left + ([f"Drawn are the first {MOST_WORDS} of {words} words."] if rows and words > MOST_WORDS else [])
+
+
+_ANY_LEMMA = "_"
+"""Of gold: every lemma is right."""
+_Line: TypeAlias = tuple[str, str]
+"""Class, empty where it has none, and what stands there."""
+
+
+def annotation_of(tree: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the words with the lines below each, and what is said; None where no metric compares annotation.
+
+    Args:
+        tree: a document of the API.
+    """
+    own, golds = tree.get("annotation"), tree.get("gold_annotation")
+    if not own:
+        return None
+    pairs = tree["pairs"]
+    partners = dict(enumerate(range(len(own))) if pairs is None else pairs)
+    wrong: Counter[str] = Counter()
+    words = []
+    for at, (word, shown) in enumerate(zip(tree["words"][:MOST_WORDS], own, strict=False)):
+        gold = golds[partners[at]] if golds is not None and at in partners else {}
+        lines = {name: _LINES[name](value, gold.get(name)) for name, value in shown.items()}
+        wrong.update(name for name, each in lines.items() if any(kind for kind, _ in each))
+        words.append({"form": word["form"] or "", "lines": [line for each in lines.values() for line in each]})
+    return {"words": words, "said": _said(own[0], wrong, len(own), both=golds is not None)}
+
+
+def _said(names: Collection[str], wrong: Mapping[str, int], words: int, *, both: bool) -> Iterator[str]:
+    yield f"Of each word: {', '.join(_NAMES[name] for name in names)}."
+    if not both:
+        yield "What is wrong with them is not shown."
+    elif wrong:
+        counts = [f"{_NAMES[name]} of {wording.counted(count, 'word')}" for name in names if (count := wrong[name])]
+        yield f"Wrong: {', '.join(counts)} (gold / output; - only in gold, + only in the output)."
+    else:
+        yield "They agree with gold in all words that both have."
+    if words > MOST_WORDS:
+        yield f"Shown are the first {MOST_WORDS} of {words} words."
+
+
+def _tag_lines(own: str | None, gold: str | None) -> list[_Line]:
+    return [("", own or "") if gold in (None, own) else ("bad", f"{gold} / {own}")]
+
+
+def _lemma_lines(own: str | None, gold: str | None) -> list[_Line]:
+    return _tag_lines(own, None if gold == _ANY_LEMMA else gold)
+
+
+def _feature_lines(own: str | None, gold: str | None) -> list[_Line]:
+    """Return the universal features of a word, a line each; where gold is known those of both."""
+    mine, golds = (set(filter(None, universal_features(each or "").split("|"))) for each in (own, gold))
+    if gold is None:
+        golds = mine
+    return [
+        ("", each) if each in mine & golds else ("gold", f"-{each}") if each in golds else ("bad", f"+{each}")
+        for each in sorted(mine | golds)
+    ]
+
+
+_NAMES = {"upos": "tag", "lemma": "lemma", "feats": "universal features"}
+_LINES = {"upos": _tag_lines, "lemma": _lemma_lines, "feats": _feature_lines}
+"""Of each member of an annotation."""

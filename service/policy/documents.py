@@ -392,8 +392,8 @@ def without_comparison(document: Document) -> dict[str, Any]:
 
 WRONG = "wrong"
 """The only mark below `gold`."""
-_OWN = ("item", "kind", "sent_id", "line", "words", "tokens", "expressions", "target_words", "system")
-_OF_GOLD = ("gold", "gold_words", "gold_target_words", "gold_expressions", "pairs", "missed")
+_OWN = ("item", "kind", "sent_id", "line", "words", "tokens", "expressions", "annotation", "target_words", "system")
+_OF_GOLD = ("gold", "gold_words", "gold_target_words", "gold_expressions", "gold_annotation", "pairs", "missed")
 _TELLING = ("word",)
 """Marks that would tell of gold's words."""
 

@@ -466,6 +466,17 @@ class TreeExpression(Document):
     category: str | None
 
 
+class TreeAnnotation(Document):
+    """What metrics compare of a word beside its head and its relation.
+
+    All are null of an empty node.
+    """
+
+    upos: str | None
+    lemma: str | None
+    feats: str | None
+
+
 class TreeRow(Document):
     """An entry of a tree.
 
@@ -499,10 +510,12 @@ class Tree(Document):
     views: ClassVar[Mapping[str, type[Document]]] = {
         "words": TreeWord,
         "expressions": TreeExpression,
+        "annotation": TreeAnnotation,
         "target_words": TreeWord,
         "system": TreeRow,
         "gold_words": TreeWord,
         "gold_expressions": TreeExpression,
+        "gold_annotation": TreeAnnotation,
         "gold_target_words": TreeWord,
         "gold": TreeRow,
     }
@@ -513,10 +526,12 @@ class Tree(Document):
     words: tuple[TreeWord, ...] | None
     tokens: tuple[Document, ...]
     expressions: tuple[TreeExpression, ...]
+    annotation: tuple[TreeAnnotation, ...]
     target_words: tuple[TreeWord, ...] | None
     system: tuple[TreeRow, ...]
     gold_words: tuple[TreeWord, ...] | None
     gold_expressions: tuple[TreeExpression, ...] | None
+    gold_annotation: tuple[TreeAnnotation, ...] | None
     gold_target_words: tuple[TreeWord, ...] | None
     pairs: tuple[tuple[int, ...], ...] | None
     gold: tuple[TreeRow, ...] | None

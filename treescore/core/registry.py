@@ -498,6 +498,8 @@ class Metric(Component):
     """Member of `extra` -> what stands under a table of scores where a system has it."""
     error_filters: ClassVar[Mapping[str, ErrorValues]] = {}
     """Filter of errors (`deprel`, `upos`, `label`) -> what it looks at in a row of `errors_of`."""
+    annotation: ClassVar[Mapping[str, str]] = {}
+    """What is compared of a word beside its head and its relation: column of the treebank -> of CoNLL-U."""
     own_segmentation: ClassVar[bool] = False
     """Whether an output may have another number of sentences than gold: it is aligned by characters or by names."""
     reads_heads: ClassVar[bool] = True

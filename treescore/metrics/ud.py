@@ -271,6 +271,7 @@ class Ud(registry.Metric):
         f"{row}_f1": row.capitalize() for row in ("tokens", "words", "sentences")
     }
     error_filters: ClassVar[Mapping[str, registry.ErrorValues]] = {"deprel": words.DEPRELS, "upos": words.UPOS}
+    annotation: ClassVar[Mapping[str, str]] = {"upos": "UPOS", "lemmas": "LEMMA", "feats": "FEATS"}
     styles: ClassVar[tuple[str, ...]] = ("conll18",)
     disclosure: ClassVar[registry.Disclosure] = registry.Disclosure(
         fields={"words": aligned_fields("form", "head", "deprel")},

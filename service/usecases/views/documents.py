@@ -101,16 +101,19 @@ def half_of(text: Text, sentence: int) -> Half:
     return _constituents_half(text, sentence) if text.kind == kinds.CONSTITUENTS else _links_half(text, sentence)
 
 
-def cut_half(forms: Sequence[str | None], heads: Sequence[int], deprels: Sequence[str | None]) -> Half:
+def cut_half(
+    forms: Sequence[str | None], heads: Sequence[int], deprels: Sequence[str | None], annotation: Sequence[Document]
+) -> Half:
     """Return words that are no whole sentence as a half, numbered from 1.
 
     Args:
         forms: of the words.
         heads: counted from the half's first word as 1; 0 the root, None where the head lies outside.
         deprels: their relations.
+        annotation: of them; empty where no metric compares it.
     """
     words = _numbered_words(forms)
-    return Half(words, _arcs(heads, deprels), range(len(words)), {})
+    return Half(words, _arcs(heads, deprels), range(len(words)), {"annotation": annotation} if annotation else {})
 
 
 def _numbered_words(forms: Sequence[str | None]) -> list[Document]:
@@ -138,9 +141,31 @@ def _dependencies_half(text: Text, sentence: int) -> Half:
     if text.has("expressions") and _size(text.bounds("members", sentence)) <= MOST_MEMBERS:
         more["expressions"] = _expressions(text, sentence)
     rows: Sequence[int] = range(len(words))
+    annotation = _annotation(text, sentence)
     if text.has("empty") and text.bounds("empty", sentence).stop > text.bounds("empty", sentence).start:
         words, arcs, rows = _with_empty(text, sentence, words, arcs)
+        annotation = _at_rows(annotation, rows, len(words))
+    if annotation:
+        more["annotation"] = annotation
     return Half(words, arcs, rows, more)
+
+
+_ANNOTATION = {"upos": "upos", "lemmas": "lemma", "feats": "feats"}
+"""Column -> member of a word's annotation."""
+
+
+def _annotation(text: Text, sentence: int) -> list[Document]:
+    """Return what of it is compared, for each word; empty where nothing is."""
+    names = [column for column in _ANNOTATION if text.has(column)]
+    values = zip(*(text.named(column, sentence) for column in names), strict=True)
+    return [dict(zip((_ANNOTATION[name] for name in names), each, strict=True)) for each in values]
+
+
+def _at_rows(annotation: Sequence[Document], rows: Sequence[int], size: int) -> list[Document]:
+    placed: list[Document] = [dict.fromkeys(annotation[0]) for _ in range(size if annotation else 0)]
+    for row, each in zip(rows, annotation, strict=bool(annotation)):
+        placed[row] = each
+    return placed
 
 
 def _tokens(text: Text, sentence: int) -> list[Document]:
@@ -344,7 +369,7 @@ class OutputTrees:
         document = self.own(sentence, marks=marks)
         if "expressions" in document and len(self.gold) == len(self.text):
             gold = half_of(self.gold, sentence)
-            document |= _gold_expressions(gold)
+            document |= _of_gold(gold)
             document["gold_words"] = None if gold.words == document["words"] else gold.words
         return document
 
@@ -359,7 +384,7 @@ class OutputTrees:
         else:
             document = self._half(cut, item, gold)
         document |= {"gold": gold.tree, "missed": missed, "sent_id": self.gold.place(item)["sent_id"]}
-        document |= _gold_expressions(gold)
+        document |= _of_gold(gold)
         if self.gold.kind == kinds.ALIGNMENT and not document["words"]:
             document |= {"words": gold.words, _TARGETS: gold.more[_TARGETS]}
         if self.gold.kind == kinds.CONSTITUENTS and document["gold_words"] is None:
@@ -422,6 +447,7 @@ class OutputTrees:
         forms: list[str | None] = []
         deprels: list[str | None] = []
         heads: list[int] = []
+        annotation: list[Document] = []
         states: list[int] = []
         partners: list[int] = []
         sentence, skipped, left = cut.sentence, cut.skipped, cut.units or 0
@@ -431,12 +457,13 @@ class OutputTrees:
             found = self.text.named("forms", sentence)[here]
             heads += [_shifted(head, shift, skipped, len(found)) for head in self.text.values("heads", sentence)[here]]
             deprels += self.text.named("deprels", sentence)[here]
+            annotation += _annotation(self.text, sentence)[here]
             states += self._states(sentence)[here]
             partners += self._partners(sentence)[here]
             forms += found
             left -= len(found)
             sentence, skipped = sentence + 1, 0
-        return cut_half(forms, heads, deprels), states, partners
+        return cut_half(forms, heads, deprels, annotation), states, partners
 
     def _cut(self, item: int) -> Cut | None:
         if self.fit is None:
@@ -462,8 +489,8 @@ class OutputTrees:
         return [] if partners is None else list(partners[self.text.bounds(self.text.main, sentence)].tolist())
 
 
-def _gold_expressions(gold: Half) -> Document:
-    return {"gold_expressions": gold.more["expressions"]} if "expressions" in gold.more else {}
+def _of_gold(gold: Half) -> Document:
+    return {f"gold_{name}": gold.more[name] for name in ("expressions", "annotation") if name in gold.more}
 
 
 def _first_words(text: Text, sentence: int) -> list[str | None]:

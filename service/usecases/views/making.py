@@ -236,11 +236,18 @@ class LiveOutput:
 
     @cached_property
     def _text(self) -> Text:
-        return Text(self._read.system)
+        return Text(self._read.system, annotation=self._annotation)
 
     @cached_property
     def _gold(self) -> Text:
-        return Text(self._read.evaluation.gold, self._read.evaluation.items.words)
+        return Text(self._read.evaluation.gold, self._read.evaluation.items.words, self._annotation)
+
+    @property
+    def _annotation(self) -> set[str]:
+        """The columns of words that are compared beside heads and relations."""
+        lacking = self._read.evaluation.gold.sentences.lacking
+        columns = [each for entry in self._entries for each in entry.metric.annotation.items()]
+        return {name for name, column in columns if column not in lacking}
 
     @property
     def _entries(self) -> Sequence[Entry]:

@@ -1,6 +1,6 @@
 """The trees of one text as columns of units, sentence by sentence; how an output fits gold, and its errors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,10 +50,11 @@ class Text:
     Args:
         treebank: as it was read.
         words: stated beside an alignment.
+        annotation: the columns of words beside heads and relations.
     """
 
-    def __init__(self, treebank: trees.Treebank, words: Words = None) -> None:
-        columns, vocabulary = _columns_of(treebank, words)
+    def __init__(self, treebank: trees.Treebank, words: Words = None, annotation: Collection[str] = ()) -> None:
+        columns, vocabulary = _columns_of(treebank, words, annotation)
         self.kind, self.main, self.strings = columns.kind, columns.main, vocabulary.strings
         self._offsets, self._columns = columns.offsets, columns.columns
         self._lines, self._names = _lines_of(treebank), treebank.sentences.sent_ids
@@ -97,9 +98,11 @@ class Text:
         return {"sent_id": name, "line": int(self._lines[sentence]) or None}
 
 
-def _columns_of(treebank: trees.Treebank, words: Words) -> tuple[_Columns, trees.Vocabulary]:
+def _columns_of(
+    treebank: trees.Treebank, words: Words, annotation: Collection[str]
+) -> tuple[_Columns, trees.Vocabulary]:
     if isinstance(treebank, trees.DependencyTreebank):
-        return _dependency_columns(treebank), treebank.vocabulary
+        return _dependency_columns(treebank, annotation), treebank.vocabulary
     if isinstance(treebank, trees.ConstituentTreebank):
         return _constituent_columns(treebank), treebank.vocabulary
     if isinstance(treebank, trees.DiscontinuousTreebank):
@@ -117,12 +120,13 @@ def _columns_of(treebank: trees.Treebank, words: Words) -> tuple[_Columns, trees
     return _link_columns(treebank, stated), vocabulary
 
 
-def _dependency_columns(treebank: trees.DependencyTreebank) -> _Columns:
+def _dependency_columns(treebank: trees.DependencyTreebank, annotation: Collection[str]) -> _Columns:
     words = treebank.word_offsets
     columns = {
         "forms": ("words", treebank.forms),
         "heads": ("words", np.clip(structure.resolved_heads(treebank), NOT_FOUND, 1 << 31)),
         "deprels": ("words", treebank.deprels),
+        **{name: ("words", getattr(treebank, name)) for name in annotation},
     }
     offsets = {"words": words}
     if len(treebank.mwt_starts):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -213,6 +214,74 @@ def test_a_team_sees_its_own_expressions_and_from_items_on_which_are_wrong(kept_
         assert {row[2] for row in listed(page)} == {"–"}
         assert "gold" not in page.partition('class="mwes"')[2].partition("</div>")[0]
     assert listed(task.organiser.get(address).text) == STATES
+
+
+def annotated(*words: str) -> str:
+    """A sentence of words `form lemma upos feats`, all below the first."""
+    rows = [
+        f"{number}\t{form}\t{lemma}\t{upos}\t_\t{feats}\t{min(number - 1, 1)}\t{'dep' if number > 1 else 'root'}"
+        for number, (form, lemma, upos, feats) in enumerate(map(str.split, words), 1)
+    ]
+    return "".join(f"{row}\t_\t_\n" for row in rows) + "\n"
+
+
+ANNOTATED = annotated("Dogs dog NOUN Number=Plur|Typo=Yes", "bark _ VERB Mood=Ind|Tense=Pres", "!!! ! PUNCT _")
+ANNOTATION_SENT = annotated(
+    "Dogs Dog NOUN Number=Plur", "bark bark NOUN Number=Sing|Mood=Ind", "! ! PUNCT _", "!! ! SYM _"
+)
+
+
+def under_words(page: str) -> list[list[str]]:
+    """Each word with the lines below it; what is wrong with its class before."""
+    shown = page.partition('class="mwes notes"')[2].partition("</div>")[0].partition(">")[2]
+    return [
+        re.sub(r'<span class="(\w+)">', r"<span>\1 ", word).replace("</span>", "").split("<span>")[1:]
+        for word in shown.split('<span class="w">')[1:]
+    ]
+
+
+def test_annotation_that_is_scored_stands_under_the_words(kept_stage: Stage) -> None:
+    """Also where words differ: those that gold lacks have nothing to be compared with."""
+    request: dict[str, Any] = {"gold": ANNOTATED, "systems": [{"name": "A", "output": ANNOTATION_SENT}]}
+    client = kept_stage.client()
+    job = kept_stage.job(format="conllu", metrics=["ud"], **request)
+    page = client.get(job.replace("/v1/jobs/", "/j/") + "/sentences").text
+    assert under_words(page) == [
+        ["Dogs", "NOUN", "bad dog / Dog", "Number=Plur"],
+        ["bark", "bad VERB / NOUN", "bark", "Mood=Ind", "bad +Number=Sing", "gold -Tense=Pres"],
+        ["!", "PUNCT", "!"],
+        ["!!", "SYM", "!"],
+    ]
+    assert "Of each word: tag, lemma, universal features." in page
+    assert "Wrong: tag of 1 word, lemma of 1 word, universal features of 1 word" in page
+    without = kept_stage.job(
+        format="conllu", metrics=["attachment"], gold=ANNOTATED, systems=[{"name": "A", "output": ANNOTATED}]
+    )
+    assert "annotation" not in client.get(f"{without}/trees?system=A").json["items"][0]
+    assert "<h3>Annotation</h3>" not in client.get(without.replace("/v1/jobs/", "/j/") + "/sentences").text
+
+
+def test_a_column_that_gold_lacks_is_no_annotation(kept_stage: Stage) -> None:
+    gold = "# global.columns = ID FORM LEMMA FEATS HEAD DEPREL\n1\tDogs\tdog\t_\t0\troot\n\n"
+    output = annotated("Dogs dog NOUN Number=Plur")
+    job = kept_stage.job(
+        format="conllu-plus", metrics=["ud"], gold=gold, systems=[{"name": "A", "output": output, "format": "conllu"}]
+    )
+    tree = kept_stage.client().get(f"{job}/trees?system=A").json["items"][0]
+    assert tree["annotation"] == [{"lemma": "dog", "feats": "Number=Plur"}]
+
+
+def test_below_gold_a_team_sees_its_own_annotation(kept_stage: Stage) -> None:
+    """With the empty node, which has none, and no word of gold's."""
+    gold = ANNOTATED.replace("!!!\t!\tPUNCT", "!!!\tSECRET\tSECRET")
+    empty = "1.1\te\te\tVERB\t_\t_\t_\t_\t1:dep\t_\n2\t"
+    task = SharedTask(kept_stage, format="conllu", metrics=["ud"], parts={"en": {"gold": gold}}, feedback="items")
+    team = task.team()
+    submitted = task.submit(team, ANNOTATED.replace("2\t", empty, 1))
+    page = team.get(submitted.replace("/v1/submissions/", "/s/") + "/sentences").text
+    assert [word[:2] for word in under_words(page)] == [["Dogs", "NOUN"], ["", ""], ["bark", "VERB"], ["!!!", "PUNCT"]]
+    assert "What is wrong with them is not shown." in page
+    assert "SECRET" not in page
 
 
 def test_alignments_have_the_words_that_are_stated_beside_gold_where_gold_is_shown(kept_stage: Stage) -> None:

@@ -19,6 +19,8 @@ DOCUMENT: dict[str, Any] = {
     "system": [{"head": "0", "deprel": "root"}],
     "expressions": [{"words": ["1"], "category": "own"}],
     "gold_expressions": [{"words": ["1"], "category": "SECRET"}],
+    "annotation": [{"upos": "X"}],
+    "gold_annotation": [{"upos": "SECRET"}],
     "gold_words": [{"id": "1", "form": "SECRET"}],
     "gold": [{"head": "0", "deprel": "SECRET"}],
     "pairs": [[0, 0]],
@@ -36,8 +38,9 @@ def test_only_gold_shows_gold(level: Level, *, marks: bool) -> None:
     if level is Level.GOLD:
         return
     assert "SECRET" not in repr(shown)
-    assert [shown[name] for name in ("gold", "gold_words", "gold_expressions", "pairs", "missed")] == [None] * 5
-    kept = ("item", "sent_id", "line", "words", "tokens", "expressions", "system")
+    hidden = ("gold", "gold_words", "gold_expressions", "gold_annotation", "pairs", "missed")
+    assert [shown[name] for name in hidden] == [None] * len(hidden)
+    kept = ("item", "sent_id", "line", "words", "tokens", "expressions", "annotation", "system")
     assert {name: shown[name] for name in kept} == {name: DOCUMENT[name] for name in kept}
 
 
