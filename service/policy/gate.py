@@ -192,9 +192,9 @@ def rows_view(
         **{name: nothing for name in (*_ROW_ROUNDED, *_ROW_SCORES) if name not in known},
         **_scored(release, columns),
         "ci95": release.intervals(intervals),
-        "p_next": [release.p(value) for value in columns["p_next"]],
-        "detectable": [release.detectable(value) for value in columns["detectable"]],
-        "runs": [release.runs(value) for value in columns["runs"]],
+        "p_next": [value if value is None else release.p(value) for value in columns["p_next"]],
+        "detectable": [value if value is None else release.detectable(value) for value in columns["detectable"]],
+        "runs": [value if value is None else release.runs(value) for value in columns["runs"]],
         "scores": [
             {} if covered is None else dict(zip(names, of_row, strict=True))
             for covered, of_row in zip(columns["covered"], release.scores(scores[:, listed]), strict=True)

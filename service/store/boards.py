@@ -7,6 +7,7 @@ are all its scored submissions: everything that it has picked from, on the board
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import NamedTuple, TypedDict
 
 import orjson
@@ -168,7 +169,13 @@ def of_comparison(db: Connection, comparison_id: str) -> BoardComparison | None:
 def _comparison(db: Connection, where: ColumnElement[bool]) -> BoardComparison | None:
     c = board_comparisons.c
     row = db.execute(select(c.run_id, c.board_version, c.document).where(where).limit(1)).one_or_none()
-    return None if row is None else BoardComparison(row.run_id, row.board_version, artifacts.unpack_json(row.document))
+    return None if row is None else BoardComparison(row.run_id, row.board_version, _body_of(row.document))
+
+
+@lru_cache(maxsize=4)
+def _body_of(packed: bytes) -> BoardBody:
+    """Read a stored comparison; nobody changes it. A board that changes is read with the same one until it has new."""
+    return artifacts.unpack_json(packed)
 
 
 def save(
