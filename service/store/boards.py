@@ -175,7 +175,8 @@ def _comparison(db: Connection, where: ColumnElement[bool]) -> BoardComparison |
 @lru_cache(maxsize=4)
 def _body_of(packed: bytes) -> BoardBody:
     """Read a stored comparison; nobody changes it. A board that changes is read with the same one until it has new."""
-    return artifacts.unpack_json(packed)
+    body: BoardBody = artifacts.unpack_json(packed)
+    return body
 
 
 def save(
