@@ -201,7 +201,8 @@ def selected(
     wide = bool(parts) and score is None
 
     def of_parts(row: tuple[Any, ...]) -> tuple[Any, ...]:
-        return *row[:-1], np.frombuffer(row[-1], _FORMAT).reshape(size, -1)[:, positions].tobytes()
+        # part after part, as they are averaged: a row fits into the nearest cache, all of them do not
+        return *row[:-1], np.frombuffer(row[-1], _FORMAT).reshape(size, -1).T[positions].tobytes()
 
     rows: list[tuple[Any, ...]] = []
     for each in chosen:
@@ -211,11 +212,10 @@ def selected(
     ids, *bodies = zip(*rows, strict=True) if rows else [()] * (1 + len(names))
     arrays = {name: np.frombuffer(b"".join(each), _FORMAT) for name, each in zip(names, bodies, strict=True)}
     shown: dict[str, FloatArray] = {name: arrays[name].reshape(len(ids), size) for name in columns}
-    if parts:
-        chosen_already = wide or not ids
-        count = len(parts) if chosen_already else arrays[PARTS].size // (len(ids) * size)
-        found = arrays[PARTS].reshape(len(ids), size, count)
-        shown[PARTS] = (found if chosen_already else found[:, :, positions]).transpose(2, 0, 1)
+    if parts and (wide or not ids):
+        shown[PARTS] = arrays[PARTS].reshape(len(ids), len(parts), size).transpose(1, 0, 2)
+    elif parts:
+        shown[PARTS] = arrays[PARTS].reshape(len(ids), size, -1)[:, :, positions].transpose(2, 0, 1)
     return list(ids), shown
 
 
