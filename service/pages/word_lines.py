@@ -152,6 +152,8 @@ def _left_out(words: int, rows: int, drawn: int) -> list[str]:
     return left + ([f"Drawn are the first {MOST_WORDS} of {words} words."] if rows and words > MOST_WORDS else [])
 
 
+MOST_FEATURES = 25
+"""Of a word that are listed: there are 21 universal ones, and a text may give one several times."""
 _ANY_LEMMA = "_"
 """Of gold: every lemma is right."""
 _Line: TypeAlias = tuple[str, str]
@@ -205,10 +207,11 @@ def _feature_lines(own: str | None, gold: str | None) -> list[_Line]:
     mine, golds = (set(filter(None, universal_features(each or "").split("|"))) for each in (own, gold))
     if gold is None:
         golds = mine
-    return [
+    lines = [
         ("", each) if each in mine & golds else ("gold", f"-{each}") if each in golds else ("bad", f"+{each}")
         for each in sorted(mine | golds)
     ]
+    return lines if len(lines) <= MOST_FEATURES else [*lines[:MOST_FEATURES], ("", "…")]
 
 
 _NAMES = {"upos": "tag", "lemma": "lemma", "feats": "universal features"}

@@ -261,6 +261,14 @@ def test_annotation_that_is_scored_stands_under_the_words(kept_stage: Stage) -> 
     assert "<h3>Annotation</h3>" not in client.get(without.replace("/v1/jobs/", "/j/") + "/sentences").text
 
 
+def test_a_word_with_very_many_features_shows_the_first(kept_stage: Stage) -> None:
+    feats = "|".join(f"Case=C{number:03}" for number in range(999))
+    text = annotated(f"Dogs dog NOUN {feats}")
+    job = kept_stage.job(format="conllu", metrics=["ud"], gold=text, systems=[{"name": "A", "output": text}])
+    [[*_, last, more]] = under_words(kept_stage.client().get(job.replace("/v1/jobs/", "/j/") + "/sentences").text)
+    assert (last, more) == ("Case=C024", "…")
+
+
 def test_a_column_that_gold_lacks_is_no_annotation(kept_stage: Stage) -> None:
     gold = "# global.columns = ID FORM LEMMA FEATS HEAD DEPREL\n1\tDogs\tdog\t_\t0\troot\n\n"
     output = annotated("Dogs dog NOUN Number=Plur")
