@@ -174,7 +174,7 @@ def _comparison(db: Connection, where: ColumnElement[bool]) -> BoardComparison |
 
 @lru_cache(maxsize=4)
 def _body_of(packed: bytes) -> BoardBody:
-    """Read a stored comparison; nobody changes it. A board that changes is read with the same one until it has new."""
+    """Read a stored comparison, which stays as it is: a board that changes is read with it until there is a new one."""
     body: BoardBody = artifacts.unpack_json(packed)
     return body
 
