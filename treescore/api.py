@@ -3,17 +3,20 @@
 The command line scores through `evaluate` here, and the service through the same `evaluate_systems` below it.
 """
 
+import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
+
+import numpy as np
 
 from treescore.core.compiling import say_compiled
 from treescore.core.params import Choice, Json, choices_of
 from treescore.core.registry import FORMATS, METRICS
 from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.core.wording import NAME_RULE, did_you_mean, is_name
-from treescore.errors import InputError, TreescoreWarning
+from treescore.errors import FilePath, InputError, TreescoreWarning, placed
 from treescore.evaluation import report as reports
 from treescore.evaluation.document import telling, warning_lines
 from treescore.evaluation.spec import Spec, Suggestion, entry_of, parse_items, parse_spec, suggestions
@@ -236,6 +239,7 @@ def compare(
 
 def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
     report = result.report
+    settings = _addressed(report.spec, settings)
     addresses = reports.asked_scores(report.spec, settings.get("scores"))
     documents = reports.compare_outcomes(
         addresses, report.evaluation, result.systems, report.outcomes, settings, result.gold_digest,
@@ -246,6 +250,24 @@ def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
     return Comparison(
         replace(result, report=report._replace(document={**scored, **reports.compared_members(documents)}))
     )
+
+
+def _addressed(spec: Spec, settings: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return settings of a comparison with the addresses of its scores, which may be named as in tables (`LAS`).
+
+    Raises:
+        InputError: an unknown score.
+    """
+    names = settings.get("scores")
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        return settings
+    from treescore.render.forms import chosen_scores  # noqa: PLC0415 - a main score has its name
+
+    addresses: list[str] = []
+    for index, name in enumerate(names):
+        with placed(f"/significance/scores/{index}"):
+            addresses += [reports.full_address(entry, score) for entry, _, score in chosen_scores(spec, [name])]
+    return {**settings, "scores": addresses}
 
 
 def suggest(source: texts.Source) -> list[Suggestion]:
@@ -264,7 +286,8 @@ def suggest(source: texts.Source) -> list[Suggestion]:
     Raises:
         InputError: the text cannot be read.
     """
-    return suggestions(texts.first_text(source))
+    with placed(FilePath(os.fspath(source)) if texts.is_path(source) else "/text"):
+        return suggestions(texts.first_text(source))
 
 
 def list_metrics() -> list[dict[str, Json]]:
@@ -317,6 +340,7 @@ def evaluate(
     Raises:
         ScoringError: as `score`. Nothing is issued as a Python warning: `Result.warnings` has them.
     """
+    request = _plain(request)
     check_request(request)
     names = [output.name for output in outputs]
     for index, name in enumerate(names):
@@ -330,6 +354,7 @@ def evaluate(
     gold_text = texts.read_source(gold, spec.format, "/gold")
     gold_digest, gold_place = gold_text.digest, gold_text.place
     systems = [_system(output, spec, gold_text) for output in outputs]
+    significance = request.get("significance")
     # after reading: a text without a line break is taken for a path, and then for its name
     for index, name in enumerate(names):
         if not is_name(name):
@@ -342,7 +367,7 @@ def evaluate(
         handed_over.pop(),
         gold_digest,
         systems,
-        significance=request.get("significance"),
+        significance=None if significance is None else _addressed(spec, significance),
         agreement=request.get("agreement", ()),
         items=parse_items(request.get("items")),
         limits=limits,
@@ -359,6 +384,17 @@ def _system(output: Output, spec: Spec, gold: texts.SourceText) -> reports.Syste
     read = texts.read_source(output.source, choice, pointer)
     texts.check_same_files(gold, read)
     return reports.System(output.name, read.text, read.digest, choice, read.place, output.run_of)
+
+
+def _plain(value: object) -> Json:
+    """Return a value of a program as JSON has it: tuples, sets and iterators are lists, NumPy's scalars numbers."""
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(_plain, value), key=repr)
+    if isinstance(value, (list, tuple, Iterator)):
+        return list(map(_plain, value))
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _metrics(metric: Choice | Sequence[Choice] | None, text_format: Choice) -> list[Choice]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import bz2
 import json
 import math
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import treescore
-from treescore import InputError, LimitError, ScoringError, compare, score
+from treescore import InputError, LimitError, ScoringError, compare, score, suggest
 from treescore.core.registry import FORMATS, METRICS
 from treescore.core.text import Limits
 from treescore.evaluation import spec  # noqa: F401 - fills the registry
@@ -197,6 +199,50 @@ def test_what_is_wrong_is_an_input_error_with_its_place(gold, outputs, options, 
     with pytest.raises(InputError) as error:
         score(gold, outputs, **{"format": "bracketed", **options})
     assert problem_of(error) == expected
+
+
+def test_values_of_programs_are_taken_as_those_of_json() -> None:
+    tags = {"name": "attachment", "params": {"exclude_tags": ("NN",), "subtypes": np.bool_(False)}}
+    listed = {"name": "attachment", "params": {"exclude_tags": ["NN"], "subtypes": False}}
+    files = GOLD, {"A": SYSTEMS / "graph.conllu"}
+    taken = score(*files, (each for each in [tags]))
+    assert taken.document == score(*files, [listed]).document
+    assert score("0-0 1-1\n", {"A": [{(np.int64(0), np.int64(0))}]}, format="pharaoh")["A"]["alignment.sure_recall"] == 0.5
+    with pytest.raises(InputError, match="empty, as a generator that was read before"):
+        score(GOLD, {"A": iter(())}, "ud")
+
+
+def test_scores_are_named_as_in_tables() -> None:
+    files = GOLD, [SYSTEMS / "rules.conllu", SYSTEMS / "graph.conllu"]
+    both = compare(*files, scores=["LAS", "uas"])
+    assert [each["score"] for each in both.comparisons] == ["ud.las_f1", "ud.uas_f1"]
+    result = score(*files)
+    assert [each["score"] for each in compare(result, scores="LAS").comparisons] == ["ud.las_f1"]
+    assert result["graph"]["las_f1"] == result["graph"].las_f1
+    assert result.to_latex(scores="LAS") == result.to_latex(scores=["LAS"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("decimals", [-1, 1.5, "x"])
+def test_a_number_of_decimals_is_a_whole_one(decimals) -> None:
+    result = score(GOLD, [SYSTEMS / "rules.conllu", SYSTEMS / "graph.conllu"], "ud", significance=True)
+    for shown in (result, result.comparison):
+        with pytest.raises(InputError, match="is not a number of decimals"):
+            shown.to_text(decimals=decimals)
+
+
+def test_the_metric_that_prints_a_style_is_found() -> None:
+    metrics = ["ud", {"name": "attachment", "params": {"confusion": True}}]
+    result = score(GOLD, {"A": SYSTEMS / "graph.conllu"}, metrics)
+    assert result.to_text(style="eval07") == result.to_text(style="eval07", metric="attachment")
+    with pytest.raises(InputError, match="where its parameter of this name is true"):
+        score(GOLD, {"A": SYSTEMS / "graph.conllu"}, "attachment").to_text(style="confusion")
+
+
+def test_packed_files_are_named_where_their_format_is_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "graph.bz2").write_bytes(bz2.compress(b"x"))
+    with pytest.raises(InputError) as error:
+        suggest(tmp_path / "graph.bz2")
+    assert problem_of(error) == ("packed-text", str(tmp_path / "graph.bz2"))
 
 
 def test_a_limit_and_a_comparison_of_one_are_refused() -> None:

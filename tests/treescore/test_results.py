@@ -473,7 +473,14 @@ def test_brackets_are_counted_as_the_metric_counts_them_however_labels_are_equal
 
 
 def test_a_sentence_that_is_not_scored_is_an_error_with_its_reason() -> None:
-    result = score(TREE * 2, {"A": TREE.replace("dog", "cat") + FLAT, "B": TREE + FLAT}, "parseval", format="bracketed")
+    outputs = {"A": TREE.replace("dog", "cat") + FLAT, "B": TREE + FLAT}
+    with pytest.warns(TreescoreWarning, match="1 of 2 sentences cannot be compared.*The first: Word 2 .*errors: zero"):
+        result = score(TREE * 2, outputs, "parseval", format="bracketed")
+    [warning] = result.warnings
+    assert (warning["code"], warning["system"], warning["sentence"]) == ("sentences-left-out", "A", 1)
+    assert (
+        score(TREE * 2, outputs, {"name": "parseval", "params": {"errors": "zero"}}, format="bracketed").warnings == []
+    )
     first = result.errors("A")[0]
     assert first["kind"] == "error"
     assert "cat" in first["detail"]

@@ -24,11 +24,10 @@ from treescore.core.registry import FORMATS, METRICS
 from treescore.core.structure import plain_number
 from treescore.core.text import Limits
 from treescore.core.wording import did_you_mean, one_line
-from treescore.errors import FilePath, InputError, Problem, ScoringError, placed
+from treescore.errors import FilePath, InputError, Problem, ScoringError
 from treescore.evaluation.document import problem_line, warning_lines
-from treescore.evaluation.spec import CERTAINTIES, FormatChoice, parse_spec
+from treescore.evaluation.spec import CERTAINTIES, FormatChoice
 from treescore.results import Result
-from treescore.shapes import check_request
 from treescore.sources.texts import Source, StandardInput, format_choice, format_of, names_of_paths, run_name
 
 STANDARD_INPUT = "-"
@@ -224,14 +223,6 @@ def evaluated(asked: Asked, significance: Mapping[str, Json] | None = None) -> S
         "significance": significance,
         "items": asked["items"],
     }
-    names = (significance or {}).get("scores")
-    if significance is not None and isinstance(names, list) and all(isinstance(name, str) for name in names):
-        from treescore.render.forms import chosen_scores  # noqa: PLC0415 - a main score has its name
-
-        check_request(request)
-        with placed("/significance/scores"):
-            found = chosen_scores(parse_spec(request), names)
-        request["significance"] = {**significance, "scores": [f"{entry.key}.{score.name}" for entry, _, score in found]}
     outputs = []
     others: set[str] = set()
     for output in given:
@@ -336,7 +327,7 @@ def _check_names(metrics: Sequence[Json], choice: FormatChoice) -> None:
         InputError: one is, with what to type.
     """
     for number, metric in enumerate(metrics):
-        name = metric if isinstance(metric, str) else metric.get("name")
+        name = metric.get("name") if isinstance(metric, Mapping) else metric
         if not isinstance(name, str) or name in METRICS:
             continue
         from treescore.cli.catalogue import meant_by  # noqa: PLC0415 - a known name needs no list of scores
@@ -350,6 +341,7 @@ def _check_names(metrics: Sequence[Json], choice: FormatChoice) -> None:
 _OPTIONS: Mapping[str, str] = {
     "format": "--format", "system_format": "--system-format", "metrics": "--metric", "transforms": "--transform",
     "items": "--items", "significance": "--significance", "output_formats": "--output-format",
+    **{name: f"--{name}" for name in ("by", "deprel", "label", "length", "sentence", "style", "upos")},
 }  # fmt: skip
 """Member of a request -> the option that gives it."""
 _SETTINGS = {"scores": "--scores", "margin": "--margin", **{name: each.option for name, each in SETTINGS.items()}}
@@ -382,15 +374,23 @@ _TYPED: Mapping[str, str] = {
 }  # fmt: skip
 """How a setting is written in a request -> how it is typed."""
 _NAMED = re.compile("|".join(map(re.escape, _TYPED)))
+SHOWN_OF_A_KIND = 3
+"""Problems of one code and file that are printed; those of one text alone are one problem, with their number."""
 MISSING_EXTRA = "missing-extra"
 """Code of the problem that a package is not installed."""
 
 
 def ended(error: ScoringError, given: Sequence[str] = ()) -> SystemExit:
     """Print the problems of an input, one line each, and return the end of the command, `given`, with its status."""
+    kinds: dict[tuple[str, str], list[Problem]] = {}
     for problem in error.problems:
-        line = problem_line(as_typed(problem, given))
-        click.echo(one_line(line), err=True)  # a path or a quoted text could hold codes of a terminal
+        kinds.setdefault((problem.code, str(problem.pointer)), []).append(problem)
+    for found in kinds.values():
+        for problem in found[:SHOWN_OF_A_KIND]:
+            line = problem_line(as_typed(problem, given))
+            click.echo(one_line(line), err=True)  # a path or a quoted text could hold codes of a terminal
+        if len(found) > SHOWN_OF_A_KIND:
+            click.echo(f"... and {len(found) - SHOWN_OF_A_KIND} more of this kind ({found[0].code})", err=True)
     if error.total > len(error.problems):
         click.echo(f"... and {error.total - len(error.problems)} more", err=True)
     missing = all(problem.code == MISSING_EXTRA for problem in error.problems)

@@ -20,7 +20,8 @@ from treescore.errors import MissingExtra, ScoringError
 
 INSTALL = "pip install -e . --group service"
 ELSEWHERE = (
-    f"The service is not part of this package. Use a checkout ({INSTALL}) or the image (docs/operate/deployment.md)."
+    f"The service is not part of this package. Use a checkout ({INSTALL}, with pip 25.1 or newer) or the image "
+    "(docs/operate/deployment.md)."
 )
 
 

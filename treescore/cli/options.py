@@ -264,7 +264,7 @@ class ThresholdValue(ParamType):
         """Return the threshold; which direction is better is not known yet."""
         score, _, number = str(value).partition("=")
         try:
-            bound = float(number)
+            bound = _points(number)
         except ValueError:
             bound = math.nan
         if not score or math.isnan(bound):
@@ -289,6 +289,11 @@ class Lengths(ParamType):
         return written
 
 
+def _points(written: str) -> float:
+    """Return a number, or points of percent (`85%`) as a share. Raises ValueError."""
+    return float(written.strip().removesuffix("%")) / (100 if written.strip().endswith("%") else 1)
+
+
 class Margin(ParamType):
     """A number above 0, in units of the score, or in points of percent, as `0.5%`."""
 
@@ -298,7 +303,7 @@ class Margin(ParamType):
         """Return the number."""
         written = str(value).strip()
         try:
-            number = float(written.removesuffix("%")) / (100 if written.endswith("%") else 1)
+            number = _points(written)
         except ValueError:
             number = 0.0
         if not 0 < number < float("inf"):

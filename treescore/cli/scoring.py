@@ -6,6 +6,7 @@ are shown not to be worse than NAME by more than the margin. `repeat` makes a be
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -84,8 +85,12 @@ def score(
     form = options.chosen_form(output, SCORE_FORMS, options.paths_of(asked))
     if style is not None and options.explicit_form():
         raise click.UsageError(f"--style and {options.explicit_form()} are two forms. Choose one of them.")
-    if sentence_level and (style is not None or options.explicit_form() not in ("", "--csv")):
+    if sentence_level and (
+        style is not None or options.explicit_form() not in ("", "--csv") or form not in (options.TEXT, options.CSV)
+    ):
         raise click.UsageError("--sentence-level prints CSV. Leave out the option of another form.")
+    if shown and (sentence_level or style is not None):
+        raise click.UsageError("--scores chooses scores of tables. Leave it out: this form has all.")
     if significance is not None and (form != options.JSON or style is not None):
         advice = "Add --json, or use `treescore compare`, which prints every form."
         raise click.UsageError(f"--significance: this command prints comparisons as JSON alone. {advice}")
@@ -133,6 +138,11 @@ def _missed(result: Result, thresholds: Sequence[options.Threshold]) -> Iterator
     for threshold in thresholds:
         for entry, _, score in chosen_scores(result.report.spec, [threshold.score]):
             bound = options.Threshold(f"{entry.key}.{score.name}", threshold.bound, score.higher_is_better)
+            if not score.low <= bound.bound <= (math.inf if score.high is None else score.high):
+                raise click.UsageError(
+                    f"--fail-below: {bound.score} is between {score.low:g} and {score.high or math.inf:g}, not "
+                    f"{bound.bound:g}. Write 0.85, or 85%."
+                )
             for name, scores in result.items():
                 value = scores[bound.score]
                 if not bound.kept_by(value):

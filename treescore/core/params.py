@@ -6,7 +6,7 @@ Parameters are declared once as JSON Schema, checked and published from it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,7 +55,8 @@ def choices_of(given: Choice | Sequence[Choice] | None) -> list[Choice]:
     """Return one choice or several as a list; what is neither is one that the check of the request refuses."""
     if given is None:
         return []
-    return list(given) if isinstance(given, (list, tuple, set, frozenset)) else [given]  # type: ignore[list-item]
+    several = isinstance(given, (list, tuple, set, frozenset, Iterator))
+    return list(given) if several else [given]  # type: ignore[list-item]
 
 
 BOOLEAN: Mapping[str, Json] = {"type": "boolean"}

@@ -5,18 +5,18 @@ training runs of one system.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from treescore.core.arrays import BoolArray, FloatArray, IntArray
 from treescore.core.params import Json
-from treescore.core.registry import ItemInfo, Outcome, Text
+from treescore.core.registry import ERROR, ItemInfo, Outcome, Text
 from treescore.core.scores import Score
 from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.core.trees import Treebank
-from treescore.core.wording import DIFFERENT_SENTENCES, did_you_mean, p_words
+from treescore.core.wording import DIFFERENT_SENTENCES, counted, did_you_mean, p_words
 from treescore.errors import FilePath, InputError, Problem, placed
 from treescore.evaluation import correlations
 from treescore.evaluation import document as docs
@@ -239,6 +239,12 @@ def evaluate_systems(
         warnings += [{"system": system.name, "metric": key, **_warning(problem)} for key, problem in of_metrics]
     warnings += _same_runs(systems)
     comparisons = []
+    left_out = [
+        {"system": system.name, "metric": entry.key, **_warning(problem.at(system.pointer))}
+        for system, compared in zip(systems, outcomes, strict=True)
+        for entry in spec.entries
+        for problem in _left_out(entry, compared[entry.key])
+    ]
     if addresses is not None and significance is not None:
         comparisons = compare_outcomes(
             addresses, evaluation, systems, outcomes, significance, gold_digest,
@@ -252,9 +258,22 @@ def evaluate_systems(
         ],
         **compared_members(comparisons),
     }
+    warnings += left_out  # a comparison says by itself which sentences it leaves out
     if agreement:
         document["agreement"] = _agreements(spec, systems, outcomes, agreement)
     return Report(spec, evaluation.gold, outcomes, document, warnings, evaluation, treebanks)
+
+
+def _left_out(entry: Entry, outcome: Outcome) -> Iterator[Problem]:
+    """Yield a warning of the sentences that could not be compared, where the scores leave them out."""
+    wrong: list[int] = np.flatnonzero(outcome.status == ERROR).tolist() if entry.leaves_out else []
+    problem = outcome.problems.get(wrong[0]) if wrong else None
+    if problem is not None:
+        detail = (
+            f"{len(wrong)} of {counted(len(outcome.status), 'sentence')} cannot be compared, and the scores leave them "
+            f"out. The first: {problem.gold_detail or problem.detail} With `errors: zero` they count as wrong."
+        )
+        yield Problem("sentences-left-out", detail, sentence=wrong[0] + 1, line=problem.line, column=problem.column)
 
 
 def _same_runs(systems: Sequence[System]) -> list[dict[str, Json]]:
@@ -493,7 +512,8 @@ def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:
         raise InputError(Problem("unknown-score", f"{detail}{' ...' if len(known) > 12 else '.'}"))
     known = [full_address(entry, score) for entry in spec.entries for score in entry.metric.table.scores]
     keys = ", ".join(entry.key for entry in spec.entries)
-    meant = did_you_mean(address, known) or did_you_mean(key, [entry.key for entry in spec.entries])
+    heads = [head for entry in spec.entries for head in entry.metric.own_headline.values()]
+    meant = did_you_mean(address, [*known, *heads]) or did_you_mean(key, [entry.key for entry in spec.entries])
     unknown = "metric in score" if name else "score"
     detail = f"Unknown {unknown} {address!r}.{meant} Metrics of this request: {keys}."
     raise InputError(Problem("unknown-score", detail))

@@ -88,7 +88,9 @@ class Naacl(shared.AlignmentFormat):
             shared.checked_sentences(total, limits)
             _check_stated(total, text)
         spelled = {str(number): str(number) for number in range(1, 1 + (total or 0))}
-        links = shared.sorted_links(self._pieces(shared.unified(text) if text else b"\n", spelled, limits))
+        unified = shared.unified(text) if text else b"\n"
+        _check_unnumbered(unified)
+        links = shared.sorted_links(self._pieces(unified, spelled, limits))
         found = shared.alignments_of(links, list(spelled), Sentences(sent_ids=list(spelled.values())), self.form)
         shared.check_base(found)
         return found
@@ -154,6 +156,28 @@ class Naacl(shared.AlignmentFormat):
         flags = ["S" if sure else "P" for sure in treebank.sure.tolist()]
         lines = [f"{name} {a} {b} {flag}\n" for name, a, b, flag in zip(names, first, second, flags, strict=True)]
         return "".join(lines) or "\n"
+
+
+_LOOKED_AT = 1000
+"""Lines of which it is seen whether they are numbered."""
+
+
+def _check_unnumbered(text: bytes) -> None:
+    """Refuse a text with a number before each line: it would be the sentence, and a target word a confidence.
+
+    Raises:
+        InputError: `numbered-lines`.
+    """
+    lines = text.split(b"\n", _LOOKED_AT)[:_LOOKED_AT]
+    rows = [(number, line.split()) for number, line in enumerate(lines, 1) if line.strip()]
+    whole = all(len(row) > 3 and row[0].isdigit() and row[3].isdigit() for _, row in rows)
+    numbered = whole and all(int(row[0]) == number for number, row in rows)
+    if len(rows) > 1 and numbered and any(int(row[3]) > 1 for _, row in rows):
+        detail = (
+            "Each line begins with its own number, and has a whole number where S, P or a confidence stands. "
+            f"Take the numbers of the lines away. {_LINK_FORM}"
+        )
+        raise InputError(Problem("numbered-lines", detail, line=rows[0][0], column=1))
 
 
 def _check_stated(total: int, text: Text) -> None:

@@ -83,8 +83,10 @@ class ConllU(RowsFormat):
         def check(fields: Fields, findings: Findings, warnings: Findings) -> Ids:
             return ids_of(fields, vocabulary, findings, warnings, heads_outside=self.keeps_heads_outside)
 
+        other = "; those of # global.columns are read by the format conllu-plus" * text.startswith(b"# global.columns")
+
         def layout(outline: Outline) -> Findings:
-            return check_layout(outline, COLUMNS, "conllu-column-count", f"not {COLUMNS}")
+            return check_layout(outline, COLUMNS, "conllu-column-count", f"not {COLUMNS}{other}")
 
         reader = RowFormat(lambda outline: columns_of(outline, vocabulary), layout, check)
         lines, cap = lines_of(text, lenient=self.lenient), limits.max_problems

@@ -257,11 +257,13 @@ class WideColumns(ConllX):
         least = len(self.columns)
         made = []
         sentence, inside, position = 0, False, 0
+        tabs = any("\t" in line for line in lines)
         for number, line in enumerate(lines, 1):
             stripped = line.strip(_BLANKS)
             fields = [field.strip(" ") for field in line.split("\t")] if "\t" in line else line.split()
             # a line without a number may begin with a word that does so
-            comment = stripped.startswith("#") and (self.places[ID] is not None or len(fields) < least)
+            one_field = len(fields) < least or (tabs and "\t" not in line)
+            comment = stripped.startswith("#") and (self.places[ID] is not None or one_field)
             if not stripped or (comment and not inside):
                 inside = False
                 made.append(stripped)
@@ -275,6 +277,8 @@ class WideColumns(ConllX):
                 problems.add(self._short(number, sentence, len(fields)))
             elif empty:
                 problems.add(self._empty(number, sentence, empty[0]))
+            elif self.places[ID] is None and not _is_head(fields[self.columns.index("HEAD")]):
+                problems.add(self._no_head(number, sentence, fields[self.columns.index("HEAD")]))
             else:
                 position = 1 if begins else position + 1
                 own = ["_" if place is None else fields[place] for place in self.places]
@@ -295,6 +299,14 @@ class WideColumns(ConllX):
     def _empty(self, line: int, sentence: int, place: int) -> Problem:
         detail = f"Column {place + 1} ({self.columns[place]}) is blank. Write _ where it has no value."
         return Problem("conllx-empty-field", detail, line=line, column=place + 1, sentence=sentence)
+
+    def _no_head(self, line: int, sentence: int, field: str) -> Problem:
+        place = self.columns.index("HEAD") + 1
+        detail = (
+            f"HEAD is {short(field)!r}, which is not a number. {self.name} has the columns {' '.join(self.columns)}: "
+            "take others away, as a number before each word, or give the format that the text has."
+        )
+        return Problem("conllx-odd-head", detail, line=line, column=place, sentence=sentence)
 
     def _placed(self, problem: Problem) -> Problem:
         """Return a problem of a field with its column in the text; of bytes the column is a character."""

@@ -254,7 +254,7 @@ def _faults_of(lines: Sequence[str], scanned: Scanned, limits: Limits) -> gap_tr
     def problem(line: int) -> Problem:
         code, place = scanned.faults[line]
         if code == DEEP:
-            detail = f"The line exceeds {limits.max_depth:,} nested brackets. Ask the operator for a higher limit."
+            detail = f"The line exceeds {limits.max_depth:,} nested brackets. Have the limit raised."
         else:
             detail = f"{_FAULTS[code].format(_quoted(lines[line][place:]))} {_LEAF_FORM}"
         return Problem(code, detail, line=line + 1, column=place + 1, sentence=line + 1)

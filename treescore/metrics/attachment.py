@@ -14,7 +14,7 @@ from treescore.core.arrays import BoolArray, IntArray, owners_of, sums_by
 from treescore.core.params import BOOLEAN, STRINGS, Json, Param
 from treescore.core.scores import ScoreTable, ratio_score
 from treescore.core.trees import DependencyTreebank
-from treescore.errors import Problem
+from treescore.errors import InputError, Problem
 from treescore.metrics.shared import attachment_slices, groupings, words
 from treescore.metrics.shared.examples import DEPENDENCIES
 from treescore.metrics.shared.heads import lengths_to_offsets, shape_of, shape_problems
@@ -125,8 +125,14 @@ class Attachment(registry.Metric):
         return self.styles if self.values["confusion"] else ("eval07",)
 
     def check_gold(self, gold: DependencyTreebank, items: registry.ItemInfo, limits: text.Limits) -> None:
-        """Check that gold has tags where they choose the words that score. Raises InputError."""
+        """Check that gold has heads, and tags where they choose the words that score. Raises InputError."""
         del items, limits
+        if len(gold.heads) and (gold.heads < 0).all():
+            detail = (
+                "No word of gold has a number as HEAD, so that all outputs would be right or all wrong. Take away what "
+                "stands before the columns of its format, as a number of each line, or give the format that it has."
+            )
+            raise InputError(Problem("no-heads", detail))
         if self.values["exclude_tags"] and "XPOS" in gold.sentences.lacking:
             words.check_columns(gold, "UPOS", "exclude_tags of attachment")
 

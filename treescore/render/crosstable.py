@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from treescore.core import wording
 from treescore.core.registry import METRICS, score_head
 from treescore.core.text import digest_of, short_digests
+from treescore.errors import InputError, Problem
 from treescore.evaluation.document import asked_transforms
 
 if TYPE_CHECKING:
@@ -168,9 +169,21 @@ def cross_table(document: Document, shares: Container[str] = (), decimals: int |
     return CrossTable(document, systems, cells, figures)
 
 
+MOST_DECIMALS = 15
+
+
 def with_decimals(figures: wording.Figures, decimals: int | None) -> wording.Figures:
-    """Return how figures are written with so many decimals; as they are for None."""
-    return figures if decimals is None else replace(figures, decimals=decimals)
+    """Return how figures are written with so many decimals; as they are for None.
+
+    Raises:
+        InputError: it is not a number of decimals.
+    """
+    if decimals is None:
+        return figures
+    if not isinstance(decimals, int) or not 0 <= decimals <= MOST_DECIMALS:
+        detail = f"{decimals!r} is not a number of decimals. Give a whole number from 0 to {MOST_DECIMALS}."
+        raise InputError(Problem("bad-parameter", detail, pointer="/decimals"))
+    return replace(figures, decimals=decimals)
 
 
 def shown_interval(pair: Document) -> Document | None:

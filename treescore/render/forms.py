@@ -214,7 +214,7 @@ def chosen_scores(spec: Spec, names: Sequence[str]) -> list[tuple[Entry, str, Sc
     from treescore.evaluation.report import find_score  # noqa: PLC0415 - a list of metrics compares nothing
 
     found: list[tuple[Entry, str, Score]] = []
-    for name in names:
+    for name in [names] if isinstance(names, str) else names:
         called = [
             (entry, scores_called(name, entry.metric.own_headline, entry.metric.table.scores)) for entry in spec.entries
         ]

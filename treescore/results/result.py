@@ -11,6 +11,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from treescore.core.params import Json
+from treescore.core.registry import METRICS
 from treescore.core.scores import value_at
 from treescore.core.wording import PERCENT, Unit, did_you_mean
 from treescore.errors import InputError, MissingExtra, Problem, missing_extra
@@ -83,8 +84,9 @@ class SystemScores(Mapping[str, float]):
         Raises:
             KeyError: an unknown address.
         """
+        of_name = [each for each in self if each.partition(".")[2] == address]
         try:
-            entry, score = find_score(self.spec, address)
+            entry, score = find_score(self.spec, of_name[0] if len(of_name) == 1 else address)
         except InputError as error:
             raise KeyError(str(error)) from error
         value = value_at(self.metrics[entry.key]["scores"], score.name)
@@ -497,13 +499,17 @@ class Result(Mapping[str, SystemScores], views.Renderable):
         """
         if style is None:
             return super().to_text(unit, **shown)
-        entry = self._entry(metric)
+        able = [each.key for each in self.report.spec.entries if style in each.metric.own_styles]
+        entry = self._entry(able[0] if metric is None and able else metric)
         known = entry.metric.own_styles
         if style not in known:
             words = f"Unknown style {style!r} of {entry.name}.{did_you_mean(style, known)}"
-            raise InputError(
-                Problem("bad-parameter", f"{words} Styles: {', '.join(known) or 'none'}.", pointer="/style")
-            )
+            if style in entry.metric.styles:
+                words = f"{entry.name} prints the style {style!r} where its parameter of this name is true."
+            of_others = [name for name, each in METRICS.items() if style in each.styles and name != entry.name]
+            words += f" Styles: {', '.join(known) or 'none'}."
+            words += f" The metric {' and '.join(of_others)} prints it." if of_others else ""
+            raise InputError(Problem("bad-parameter", words, pointer="/style"))
         names = list(self) if system is None else [system]
         parts = [entry.metric.report(style, self._scored(name, entry.key).outcome) for name in names]
         if len(parts) == 1:

@@ -4,6 +4,7 @@ Who has a writer that keeps everything is asked for its text: conllu, stanza, ud
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 from treescore.sources.files import wrong
@@ -198,7 +199,7 @@ def _is_alignment(value: object) -> bool:
 def _alignment(links: Any) -> str:
     """Write the pairs of a sentence, words counted from 0; NLTK's pairs with None are words without a link."""
     linked = [link for link in links if None not in link]
-    if not all(isinstance(word, int) and word >= 0 for link in linked for word in link):
+    if not all(isinstance(word, Integral) and int(word) >= 0 for link in linked for word in link):
         raise Unwritable("A pair is not of two numbers of words. Count words from 0.")
     return " ".join(f"{source}-{target}" for source, target in sorted(linked)) + "\n"
 

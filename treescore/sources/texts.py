@@ -201,7 +201,8 @@ def _part(source: object, format_: Format, pointer: str) -> _Part:
 def _no_text(source: object, pointer: str) -> InputError:
     """Return the error of an object that holds no text."""
     inner = sorted({_type_name(each) for each in source}) if isinstance(source, (list, tuple)) else []
-    named = _type_name(source) + (f" (of {listed(inner)})" if inner else "")
+    of = f"of {listed(inner)}" if inner else "empty, as a generator that was read before is"
+    named = _type_name(source) + (f" ({of})" if isinstance(source, (list, tuple)) else "")
     detail = (
         f"No text: an object of type {named}; taken are a path, a string with a line break, bytes, an open file, or "
         "parsed sentences: NLTK trees, spaCy Docs, stanza Documents, conllu TokenLists, a udapi Document, sets of "

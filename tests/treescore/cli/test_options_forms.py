@@ -94,6 +94,39 @@ def test_a_score_below_its_threshold_is_status_1_and_said() -> None:
     assert missed.stderr == "A: ud.las_f1 >= 0.8: missed, it is 0.7263.\n"
 
 
+@pytest.mark.parametrize("bound", ["LAS=85", "aer=10", "LAS=-0.1"])
+def test_a_threshold_outside_the_range_of_the_score_is_refused(bound: str) -> None:
+    files = ("examples/alignments/gold.pharaoh", "examples/alignments/systems/hmm.pharaoh")
+    said = run("score", "-b", "--fail-below", bound, *(files if bound.startswith("aer") else FILES), status=2).stderr
+    assert "is between 0 and 1, not" in " ".join(said.split())
+    assert run("score", "-b", "--fail-below", "LAS=72%", *FILES).stderr == ""
+    assert "missed" in run("score", "-b", "--fail-below", "LAS=73%", *FILES, status=1).stderr
+
+
+def test_sentences_are_written_as_csv_alone(tmp_path: Path) -> None:
+    named = tmp_path / "sentences.json"
+    for options in (("-o", str(named)), ("--scores", "LAS"), ("--markdown",)):
+        run("score", "--sentence-level", *options, *FILES, status=2)
+    assert not named.exists()
+    assert (
+        "--scores chooses scores of tables"
+        in run("score", "--style", "conll18", "--scores", "LAS", *FILES, status=2).stderr
+    )
+
+
+@pytest.mark.parametrize("metrics", ['["ud", "attachment"]', "[]", "7"])
+def test_a_metric_is_a_name_or_an_object(metrics: str) -> None:
+    assert "--metric: This must be a name or an object" in run("score", "--metric", metrics, *FILES, status=2).stderr
+
+
+def test_faults_of_one_kind_are_three_lines_and_a_count(tmp_path: Path) -> None:
+    words = "".join(f"{number}\tw\t_\t_\t_\t_\t_\t_\t_\t_\n\n" for number in range(1, 30))
+    (tmp_path / "gold.conllu").write_text(words, encoding="utf-8")
+    said = run("score", str(tmp_path / "gold.conllu"), str(tmp_path / "gold.conllu"), status=2).stderr.splitlines()
+    assert len(said) < 10
+    assert any("more of this kind" in line for line in said)
+
+
 @pytest.mark.usefixtures("terminal")
 def test_a_terminal_shows_the_first_rows_and_says_how_many_are_left() -> None:
     printed = run("errors", GOLD, RULES).stdout

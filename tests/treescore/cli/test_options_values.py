@@ -36,6 +36,7 @@ NAME = "Give a name, as "
         ("score", "--output-format", "rules={", NAME),
         ("score", "--unit", "percents", "'percent'"),
         ("score", "--style", "evalb", "Unknown style 'evalb' of ud. Styles: conll18."),
+        ("score", "--style", "evalb", "The metric parseval prints it."),
         ("score", "--style", "conll", "Did you mean 'conll18'?"),
         ("compare", "--margin", "-1", "in units of the score, as 0.005, or in points of percent, as 0.5%."),
         ("compare", "--seed", "x", "Write it as 7."),

@@ -131,6 +131,7 @@ RUBBISH = "(TOP (S (N rubbish)))"
     ("metric", "failed"),
     [("parseval", RUBBISH), ("parseval", "(())"), ("leaf_ancestor", RUBBISH), ("tree_distance", RUBBISH)],
 )
+@pytest.mark.filterwarnings("ignore:.*the scores leave them out")
 def test_outputs_that_fail_where_they_are_bad_win_no_claim(metric: str, failed: str) -> None:
     gold = [LONG, SHORT] * 20
     old = [WRONG_LONG, SHORT] * 10 + [LONG, WRONG_SHORT] * 10

@@ -57,6 +57,19 @@ def test_base_and_direction_are_options() -> None:
     assert links(read("naacl", "7 0 1\n", base=0, reversed=True)) == [[(2, 1, True)]]
 
 
+@pytest.mark.parametrize("written", ["{} {}", "     {}\t{}"])
+@pytest.mark.parametrize("rows", [["1 1 1", "1 2 4", "2 3 2"], ["0001 1 1 S", "0001 2 4 P", "2 3 2 S"]])
+def test_links_whose_lines_are_numbered_are_refused(rows: list[str], written: str) -> None:
+    text = "\n".join(written.format(number, row) for number, row in enumerate(rows, 1)) + "\n"
+    [problem] = problems("naacl", text)
+    assert (problem.code, problem.line, problem.column) == ("numbered-lines", 1, 1)
+
+
+@pytest.mark.parametrize("text", ["1 1 5 1\n2 2 2 0\n", "1 1 1 0.5\n2 2 2 7\n", "1 1 1 7\n3 2 2 7\n", "1 1 5 7\n"])
+def test_confidences_of_the_first_links_of_sentences_are_no_numbered_lines(text: str) -> None:
+    assert len(read("naacl", text).source) == text.count("\n")
+
+
 def test_a_link_given_twice_is_one_sure_if_either_is() -> None:
     assert links(read("pharaoh", "0p0 0-0 0p0 1p1 1p1\n")) == [[(1, 1, True), (2, 2, False)]]
 

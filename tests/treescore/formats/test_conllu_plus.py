@@ -88,6 +88,31 @@ def test_a_word_of_malt_tab_may_begin_with_a_hash(place):
     assert outcome.rows[0, :3].tolist() == [2, 2, 2]
 
 
+def test_a_comment_of_several_words_is_none_of_malt_tab():
+    """Where the others have tabs; else `# sent_id = 1` is a word with its tag, head and relation."""
+    outcome = outcome_of("malt-tab", "attachment", b"# sent_id = 1\n" + MALT, MALT)
+    assert outcome.rows[0, :3].tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("numbered", [b"1\tdogs\tNNS\t2\tnsubj\n2\tbark\tVBP\t0\troot\n\n", b"dogs\tNNS\tx\tnsubj\n\n"])
+def test_a_head_of_malt_tab_is_a_number(numbered):
+    with pytest.raises(InputError, match=r"HEAD is .*FORM POSTAG HEAD DEPREL") as caught:
+        Evaluation(SPEC["malt-tab"], numbered)
+    assert (caught.value.problems[0].line, caught.value.problems[0].column) == (1, 3)
+
+
+def test_a_text_with_other_columns_than_conllu_names_the_format():
+    with pytest.raises(InputError, match="are read by the format conllu-plus"):
+        Evaluation(parse_spec({"format": "conllu", "metrics": ["ud"]}), PLUS)
+
+
+@pytest.mark.parametrize("head", [b"_", b"Num=Sg"])
+def test_gold_without_any_head_is_refused_by_attachment(head):
+    text = b"1\tdogs\t_\tN\tN\t_\t%s\t2\n2\tbark\t_\tV\tV\t_\t%s\t0\n\n" % (head, head)
+    with pytest.raises(InputError, match="No word of gold has a number as HEAD"):
+        Evaluation(parse_spec({"format": "conllx", "metrics": ["attachment"]}), text)
+
+
 @pytest.mark.parametrize(
     ("metric", "gold", "system", "column"),
     [

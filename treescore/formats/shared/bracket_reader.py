@@ -512,7 +512,7 @@ def limit_problem(text: bytes, scanned: Scan, limits: Limits) -> Problem:
         MANY: ("too-many-sentences", limits.max_sentences, "sentences"),
     }[scanned.limit]
     line, column = _LineIndex(text).of(scanned.limit_byte)
-    detail = f"The text exceeds {bound:,} {what}. Split it, or ask the operator for a higher limit."
+    detail = f"The text exceeds {bound:,} {what}. Split it, or have the limit raised."
     sentence = None if scanned.limit == MANY else len(scanned.sentences.fault) + 1
     return Problem(code, detail, sentence=sentence, line=line, column=column)
 

@@ -193,7 +193,7 @@ def treebank_of(
     for deep in np.flatnonzero(found.depths > reading.limits.max_depth)[:1].tolist():
         detail = (
             f"The tree has {found.depths[deep]:,} nodes one below the other; the limit is "
-            f"{reading.limits.max_depth:,}. Leave the sentence out, or ask the operator for a higher limit."
+            f"{reading.limits.max_depth:,}. Leave the sentence out, or have the limit raised."
         )
         raise LimitError(Problem("too-deep", detail, sentence=deep + 1, line=int(raw.lines[deep])))
     if not reading.lenient:

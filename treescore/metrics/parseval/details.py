@@ -82,7 +82,7 @@ class BracketTables:
 
     def _by_length(self) -> columns.Documents:
         table = self.table
-        lengths = self.rows[:, table.count_names.index("length")]
+        lengths = self.rows[:, table.count_names.index("length")].astype(np.int64)
         numbers, groups = np.unique(np.maximum(lengths - 1, 0) // LENGTH_BIN, return_inverse=True)
         counts, scores = columns.counts_and_scores(table, sums_of_rows(groups, len(numbers), self.rows))
         return columns.rows_of(

@@ -153,7 +153,8 @@ def _roots(treebank: DependencyTreebank, sentence: int, advice: str) -> Problem:
 
 
 def _at(treebank: DependencyTreebank, sentence: int, word: int, code: str, detail: str) -> Problem:
-    return problem_at(treebank, code, f"Sentence {sentence + 1}: {detail}", sentence, word, 7)
+    column = None if treebank.sentences.lacking else 7  # HEAD, where the columns are those of CoNLL-X
+    return problem_at(treebank, code, f"Sentence {sentence + 1}: {detail}", sentence, word, column)
 
 
 def positions_of(word_offsets: IntArray) -> IntArray:
