@@ -25,6 +25,7 @@ from treescore.render import crosstable, drawing, forms, heat_maps
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
 from treescore.render.drawing import stepped as figures_stepped
 from treescore.render.table import CSV, LATEX, TABLE_FORMS, TSV, Column, Table, separated
+from treescore.significance.notes import BY_SENTENCE, unit_words
 
 
 def percent_of(addresses: Iterable[str], form: str = "svg") -> frozenset[str]:
@@ -198,8 +199,11 @@ def claims_of(document: Leaderboard) -> list[str]:
 
 def tested_words(significance: leaderboards.BoardSignificance) -> str:
     """Return over what and how a board was tested: `60 sentences, Holm, alpha 0.05`."""
-    unit = wording.unit_word(significance["unit"] or "sentence")
-    units = f"{unit}s" if significance["unit_count"] is None else wording.counted(significance["unit_count"], unit)
+    mixed = any(note.endswith(BY_SENTENCE) for note in significance["notes"])
+    unit, several = unit_words(significance["unit"] or "sentence", mixed=mixed)
+    units = (
+        several if significance["unit_count"] is None else wording.counted(significance["unit_count"], unit, several)
+    )
     return f"{units}, {wording.correction_name(significance['correction'] or '')}, alpha {significance['alpha']:g}"
 
 

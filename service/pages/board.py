@@ -21,7 +21,7 @@ from service.pages.answers import TABLES, api_links, drawn, export, export_links
 from service.pages.figures import TOGETHER, NamedScore, ScoreNames, benchmark_document, heading_now, p_value, state_of
 from service.pages.markdown import strangers_html
 from service.usecases import access, runs
-from service.usecases.boards.compare import NEWER
+from service.usecases.boards.compare import NEWER, UNTESTED
 from service.usecases.boards.viewing import MOST_ROWS, leaderboard, matrix
 from treescore.core.wording import Figures, counted, one_line
 from treescore.render.crosstable import bounds
@@ -316,7 +316,13 @@ def _board_caption(board: boards.Leaderboard, ranking: NamedScore, parts: int, *
     if significance["pending"]:
         rows = min(board["total_rows"], significance["first_rows"])
         return f"{measured}; the differences are being tested: {counted(rows * (rows - 1) // 2, 'pair')}."
-    return f"{measured}. {significance['reason'] or ''}".strip()
+    return f"{measured}. {reason_words(significance)}".strip()
+
+
+def reason_words(significance: boards.BoardSignificance) -> str:
+    """Return why a board was not tested, without what a program does about it."""
+    reason = significance["reason"] or ""
+    return UNTESTED if reason.startswith(UNTESTED) else reason
 
 
 def _explained(board: boards.Leaderboard, scale: Scale, figures: Figures) -> list[str]:
@@ -341,6 +347,8 @@ def part_choices(document: Benchmark) -> list[tuple[str, str]]:
 
 
 matrix_blueprint = answers.pages("matrix", "/b/<benchmark>/matrix")
+FITTING = 22
+"""Teams whose columns fit beside the parts on a screen: the head of more does not follow while the page scrolls."""
 ORDERS = {"name": "by name", "best": "by best score", "spread": "by spread"}
 SHADES: Mapping[str, ShadeBy] = {"gap": BY_GAP, "score": BY_SCORE}
 CURSOR = "cursor"
@@ -460,7 +468,7 @@ def _matrix_values(
         "main": MatrixLine("", "", overall, cells(overall)),
         "main_name": TOGETHER.get(document["part"] or "", document["part"] or "score"),
         "lines": _ordered(_matrix_lines(document, cells), order, higher=higher),
-        "orders": ORDERS, "order": order, "shade": shade,
+        "orders": ORDERS, "order": order, "fitting": FITTING, "shade": shade,
         "key": _key(shade),
         "caption": f"{score.label} of {counted(total, 'team')} on {parts}.",
         "query": query,

@@ -11,14 +11,17 @@ from markupsafe import Markup
 
 from service import render
 from service.api import calls
-from service.contract.comparisons import ComparisonQuery, StoredComparison
+from service.contract.comparisons import ComparisonQuery, ComparisonRequest, StoredComparison
 from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import BadRequest, Gone, NotFound
 from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
-from service.pages.board import board_values, heading, part_choices, row_name
+from service.pages.board import board_values, heading, part_choices, reason_words, row_name
 from service.pages.figures import NamedScore, ScoreNames, benchmark_document, heading_now, whole
 from service.policy.gate import LEVELS, Level, require
+from service.requests import LEADERBOARD
+from service.usecases import comparisons
+from service.usecases.boards.compare import NOT_TESTED
 from service.usecases.boards.viewing import leaderboard
 from service.usecases.comparison_views import labelled, shown_names, view_comparison
 from service.usecases.runs import Shown
@@ -106,6 +109,17 @@ def _compared_views(
     return version, partial(_compare_values, benchmark, board_view, answered, own)
 
 
+@blueprint.post("")
+def test_board(benchmark: str) -> Response:
+    """Have the differences of a board tested that is not tested by itself."""
+    caller = visitors.sender("organise")
+    board = {name: request.form.get(name) or None for name in ("score", "part")}
+    asked = calls.loaded(ComparisonRequest, {"submissions": LEADERBOARD, **{k: v for k, v in board.items() if v}})
+    comparisons.ask(calls.context(), caller, benchmark, asked)
+    shown = urlencode({name: value for name, value in board.items() if value})
+    return answers.go_to(f"/b/{quote(benchmark, safe='')}/compare?{shown}")
+
+
 @blueprint.get("/live")
 def show_comparison_live(benchmark: str) -> Response:
     """Send the browser to the comparison once the differences are tested."""
@@ -131,6 +145,8 @@ def _compare_values(
         "parts": part_choices(document),
         "query": dict(request.args.items()),
         "compared": None,
+        "reason": reason_words(board["significance"]),
+        "asks": board["significance"]["reason"] == NOT_TESTED and visitors.visitor().caller.organises(benchmark),
     }
     answer = None if answered is None else answered.document
     if board["significance"]["pending"]:  # until then the board stands here, with the last tests of its rows

@@ -202,6 +202,10 @@ class ScoreNames:
             note for entry in self._spec.entries for note in extra_notes(entry, [each[entry.key] for each in found])
         ]
 
+    def note_of(self, metric: str, member: str) -> str:
+        """Return what a metric says of a member of its `extra`; nothing where it lacks it."""
+        return next((each.metric.extra_notes.get(member, "") for each in self._spec.entries if each.key == metric), "")
+
     @staticmethod
     def _headline(entry: spec.Entry | None) -> Mapping[str, str]:
         """Return the scores that a metric's own tables show, and what they call them."""
@@ -262,6 +266,8 @@ def heading_now(benchmark: str, view: Shown[Any]) -> tuple[object, ...]:
 
 def state_of(document: Benchmark, now: datetime) -> str:
     """Return whether a benchmark is open, and until when, in words."""
+    if document["active_revision"] is None:
+        return "not open: its gold cannot be used" if document["failure"] else "not open yet: its gold is being checked"
     times = document["opens_at"], document["closes_at"]
     opens, closes = (None if each is None else datetime.fromisoformat(each) for each in times)
     if opens is not None and now < opens:

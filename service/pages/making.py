@@ -15,11 +15,11 @@ from flask import Response
 
 from service import errors, requests
 from service.api import answers as api_answers
-from service.api import bodies, calls, forms
+from service.api import calls, forms
 from service.caller import Caller
 from service.contract.benchmarks import Benchmark, BenchmarkRequest
 from service.pages import answers, figures, settings, visitors
-from service.pages.submit import File, Upload, new_key, read_upload, shown
+from service.pages.submit import File, Upload, json_object, new_key, read_upload, shown
 from service.usecases import status
 from service.usecases.benchmarks import benchmarks
 from service.usecases.benchmarks.settings import DEFAULTS
@@ -145,14 +145,7 @@ def _document(upload: Upload) -> dict[str, Any]:
     """Return the members of the document that was sent with the form; none without one."""
     pointer = f"/{forms.META}"
     for file in upload.files.get(forms.META, ()):
-        try:
-            found = bodies.parse_json(forms.checked_bytes(file.text, pointer), calls.context().config)
-        except errors.BadRequest as error:
-            detail = f"{shown(file.name)!r} cannot be read. {error.detail.replace('The body', 'It')}"
-            raise errors.invalid("json-syntax", pointer, detail) from error
-        if not isinstance(found, dict):
-            raise errors.invalid("wrong-type", pointer, "The document must be a JSON object.")
-        return found
+        return json_object(forms.checked_bytes(file.text, pointer), repr(shown(file.name)), pointer)
     return {}
 
 

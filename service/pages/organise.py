@@ -33,8 +33,9 @@ from service.usecases.submissions import submissions as use_cases
 from treescore.core.text import digest_of
 
 revisions_blueprint = answers.pages("admin_revisions", "/admin/<benchmark>/revisions")
-GOLD, DRY_RUN = "gold", "dry_run"
-"""Name of the field of the files; what a button asks for."""
+GOLD, SCORING, DRY_RUN = "gold", "scoring", "dry_run"
+"""Names of the fields of files and of metrics, transforms and the main score; what a button asks for."""
+KEPT = ("reason", "public_reason", SCORING)
 
 
 @revisions_blueprint.post("")
@@ -48,20 +49,22 @@ def revise(benchmark: str) -> Response:
     dry_run = upload.fields.get("do") == DRY_RUN
     given: dict[str, object] = {"dry_run": dry_run}
     given |= {name: text for name in ("reason", "public_reason") if (text := upload.fields.get(name, "").strip())}
-    tried = upload.fields.get("from_dry_run", "")
+    tried, scoring = upload.fields.get("from_dry_run", ""), upload.fields.get(SCORING, "").strip()
     try:
         refuse(upload.problems)
         refuse(assigned.problems)
         if tried.isascii() and tried.isdigit() and len(tried) <= MOST_DIGITS:
             given["from_dry_run"] = int(tried)
-        elif assigned.outputs:
+        elif not assigned.outputs and not scoring:
+            raise invalid("no-parts", "/parts", "Choose the files of the parts whose gold changes, or change scoring.")
+        if assigned.outputs:
             given["parts"] = {part: {"gold": text} for part, text in assigned.outputs.items()}
-        else:
-            raise invalid("no-parts", "/parts", "Choose the files of the parts whose gold changes.")
+        if scoring:
+            given |= submit.json_object(scoring.encode(), "What is written under *Scoring*", f"/{SCORING}")
         asked = calls.loaded(RevisionRequest, given)
         number, _ = revisions.create_revision(context, caller, benchmark, asked)
     except answers.REFUSED as error:
-        kept = {name: upload.fields.get(name, "") for name in ("reason", "public_reason")}
+        kept = {name: upload.fields.get(name, "") for name in KEPT}
         return answers.refused("admin_revise.html", error, benchmark=document, kept=kept)
     return answers.go_to(f"/admin/{benchmark}/revisions/{number}")
 

@@ -197,10 +197,14 @@ def _alignment(tree: Tree, title: str, name: str) -> list[Picture]:
         shapes.Link(*_ends(row), shapes.WRONG if mark is not None else shapes.AGREED)
         for row, mark in _marked(tree["system"], tree["wrong"])
     ]
+    own = {_ends(row) for row in tree["system"]}
     if tree["gold"] is not None:
         links = [link for link in links if link.mark == shapes.WRONG]
         links += [
-            shapes.Link(*_ends(row), shapes.MISSED if mark is not None else shapes.AGREED, row["sure"])
+            # that a possible link is missed costs nothing, but it is not agreed on
+            shapes.Link(
+                *_ends(row), shapes.AGREED if mark is None and _ends(row) in own else shapes.MISSED, row["sure"]
+            )
             for row, mark in _marked(tree["gold"], tree["missed"])
         ]
     rows = [*tree["system"], *(tree["gold"] or ())]

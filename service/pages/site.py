@@ -164,6 +164,7 @@ def show_revisions(benchmark: str) -> Response:
     return answers.page(
         "revisions.html", **shown_board(document), rows=rows[::-1], next=listed.next,
         figures_of=lambda revision: names(revision["main_score"]).figures,
+        best_first=lambda moved: sorted(moved, key=lambda move: (move["rank_after"] is None, move["rank_after"])),
     )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ OWN = (COLUMNS, SORT)
 """Parameters of the page: whether all columns are shown; by which of HEADS rows are sorted, `-` from high to low."""
 HEADS: Mapping[str, str] = {
     "gold": "Gold", "output": "Output", "f1": "F1", "precision": "Precision", "recall": "Recall",
-    "difference": "F1 on it",
+    "difference": "F1 less its F1",
 }  # fmt: skip
 AGREED = (
     ("gold_correct", "system_correct"), ("gold_correct_both", "system_correct_both"), ("matched", "matched"),
@@ -220,7 +220,7 @@ def sliced(
         "part": chosen[0] if len(chosen) == 1 else None, "parts": parts, "metric": metric, "by": query.by,
         "metrics": list(scores["metrics"]), "groupings": groupings, "table": None, "summed": None, "chart": None,
         "counts": counts_of(scores, metric, chosen[0] if len(chosen) == 1 else ""), "together": len(together) > 1,
-        "other": other,
+        "other": other, "note": names.note_of(metric, "subtypes") if query.by == "deprel" else "",
         "query": {"part": query.part, "metric": query.metric, "by": query.by, "against": other and other["id"]},
     }  # fmt: skip
     if query.by is None:

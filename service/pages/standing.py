@@ -44,12 +44,14 @@ class Place(NamedTuple):
 
     Attributes:
         rank: its own, of so many `ranked` rows.
+        tested: whether its differences to others are tested.
         span: ranks that the tests leave open; empty where it is the rank alone.
         steps: to the rows with a rank next to it.
     """
 
     rank: int
     ranked: int
+    tested: bool
     span: str
     steps: Sequence[Step]
 
@@ -78,7 +80,8 @@ def place_of(board: Leaderboard | None, document: Submission, score: NamedScore)
         for row, p in near
         if (difference := _difference(score, own["score"], row["score"]))
     ]
-    return Place(own["rank"] or 0, len(rows), ranks_words(own["rank_interval"]), steps)
+    tested_beside = bool(own["tested"]) and bool(board["significance"]["pairs"])
+    return Place(own["rank"] or 0, len(rows), tested_beside, ranks_words(own["rank_interval"]), steps)
 
 
 class Tested(NamedTuple):

@@ -14,6 +14,7 @@ from service.contract.comparisons import ComparisonRequest
 from service.errors import BadRequest
 from service.pages import answers, figures, slices, standing, visitors
 from service.policy.gate import LEVELS, Level
+from service.policy.release import DEFAULT_STEP
 from service.requests import LINKS, MACRO, POOLED
 from service.usecases import comparisons
 from service.usecases.benchmarks import benchmarks
@@ -108,6 +109,8 @@ COMPARE = "compare"
 SLICED = ("items", "gold")
 """Feedback levels from which counts and slices are shown."""
 ALL_SCORES = "scores"
+SAVED = "saved"
+"""Says that name, notes and links were changed."""
 AGAINST = "against"
 """Names the other submission of the team beside which this one is shown."""
 
@@ -144,9 +147,9 @@ def change_submission(submission: str) -> Response:
         view = submissions.view_submission(calls.context(), caller, submission)
         values = _submission_values(caller, view)
         if asked == "edit":
-            values["kept"] = {name: request.form.get(name, "") for name in FIELDS}
+            values |= {"edited": True, "kept": {name: request.form.get(name, "") for name in FIELDS}}
         return answers.refused("submission.html", error, **values)
-    return answers.go_to(f"/s/{quote(submission, safe='')}")
+    return answers.go_to(f"/s/{quote(submission, safe='')}{f'?{SAVED}=yes#change-h' if asked == 'edit' else ''}")
 
 
 @blueprint.get("/delete")
@@ -225,19 +228,19 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     benchmark = figures.benchmark_document(caller, document["benchmark"])
     level = benchmarks.level_of(context, caller, document["benchmark"])
     state = figures.state_of(benchmark, context.now())
-    step = benchmark["rounding"] if level == "rounded" else None
+    step = benchmark["rounding"] or DEFAULT_STEP if level == "rounded" else None
     names = figures.ScoreNames(benchmark, step, rounded=LEVELS[level] <= Level.SCORES)
     query, own = (
         (contract.SubmissionSlicesQuery(), {})
         if live
-        else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES, AGAINST, *slices.OWN)
+        else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES, AGAINST, SAVED, *slices.OWN)
     )
     values: dict[str, Any] = {
         "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
         "may_change": visitors.visitor().caller.allowed("submit"), "state": state, "open": figures.is_open(state),
         "acts": figures.is_open(state) or caller.organises(benchmark["id"]),
         "chooses": benchmark["leaderboard"]["pick"] == "chosen",
-        "problem": None, "links": LINKS, "kept": _fields(document),
+        "problem": None, "edited": False, "saved": SAVED in own, "links": LINKS, "kept": _fields(document),
         "columns": (), "rows": (), "left": 0, "every": False, "sliced": None, "live": live, "quota": document["quota"],
         "headline": "", "place": None, "beside": None,
     }  # fmt: skip

@@ -23,6 +23,7 @@ from service.contract.common import PageQuery
 from service.contract.jobs import Job, JobRequest, job_schema
 from service.contract.submissions import SubmissionRequest, SubmissionsQuery
 from service.pages import answers, figures, job, standing, visitors
+from service.policy.release import DEFAULT_STEP
 from service.requests import Request as Asked
 from service.usecases import access, jobs, runs
 from service.usecases.benchmarks import benchmarks, teams
@@ -120,6 +121,27 @@ def read_upload() -> Upload:
                 fields[part.name] = _decoded(part.data)
         visitors.check_form(fields.get(visitors.CSRF_FIELD, ""))
         return _unpacked(fields, parts, config, left)
+
+
+def json_object(text: bytes, name: str, pointer: str) -> dict[str, Any]:
+    """Return the members of a JSON object that came with a form.
+
+    Args:
+        text: of it.
+        name: what it is called.
+        pointer: where faults are.
+
+    Raises:
+        Unprocessable: it is none.
+    """
+    try:
+        found = bodies.parse_json(text, calls.context().config)
+    except errors.BadRequest as error:
+        detail = f"{name} cannot be read. {error.detail.replace('The body', 'It')}"
+        raise errors.invalid("json-syntax", pointer, detail) from error
+    if not isinstance(found, dict):
+        raise errors.invalid("wrong-type", pointer, f"{name} must be a JSON object.")
+    return found
 
 
 def assign(files: Iterable[File], targets: Sequence[str], chosen: Mapping[str, str]) -> Assigned:
@@ -402,7 +424,8 @@ def _sent_values(caller: Caller, document: Benchmark, query: SubmissionsQuery | 
         context, caller, slug, replace(query or SubmissionsQuery(), limit=LISTED, include="main")
     )
     level = benchmarks.level_of(context, caller, slug)
-    main = figures.ScoreNames(document, document["rounding"] if level == "rounded" else None)(document["main_score"])
+    step = document["rounding"] or DEFAULT_STEP if level == "rounded" else None
+    main = figures.ScoreNames(document, step)(document["main_score"])
     sent, trend = standing.sent_list(caller, slug, page.items, main, level)
     return {"sent": sent, "trend": trend, "main": main, "next": page.next}
 
@@ -424,7 +447,7 @@ def _why_not(caller: Caller, document: Benchmark, state: str) -> str:
     if not caller.allowed("submit"):
         return "You may look at submissions, not send them."
     if document["active_revision"] is None:
-        return "The gold standard has not passed its check yet. Load the page again later."
+        return "The gold standard cannot be used." if document["failure"] else "The gold standard is being checked."
     if not caller.organises(document["id"]) and not figures.is_open(state):
         return "The benchmark is closed: nothing can be sent." if state == "closed" else f"The benchmark {state}."
     return ""

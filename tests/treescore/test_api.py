@@ -207,9 +207,11 @@ def test_values_of_programs_are_taken_as_those_of_json() -> None:
     files = GOLD, {"A": SYSTEMS / "graph.conllu"}
     taken = score(*files, (each for each in [tags]))
     assert taken.document == score(*files, [listed]).document
-    assert score("0-0 1-1\n", {"A": [{(np.int64(0), np.int64(0))}]}, format="pharaoh")["A"]["alignment.sure_recall"] == 0.5
+    assert (
+        score("0-0 1-1\n", {"A": [{(np.int64(0), np.int64(0))}]}, format="pharaoh")["A"]["alignment.sure_recall"] == 0.5
+    )
     with pytest.raises(InputError, match="empty, as a generator that was read before"):
-        score(GOLD, {"A": iter(())}, "ud")
+        score(iter(()), {"A": SYSTEMS / "graph.conllu"}, "ud", format="conllu")
 
 
 def test_scores_are_named_as_in_tables() -> None:

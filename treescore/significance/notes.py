@@ -50,7 +50,8 @@ def _units(document: Document) -> str:
     if document["units"] == "part":
         many = "whole parts" if count is None else counted(count, "whole part")
     else:
-        many = f"{unit_word(document['units'])}s" if count is None else counted(count, unit_word(document["units"]))
+        word, words = unit_words(document["units"], mixed=bool(document.get("parts_by_sentence")))
+        many = words if count is None else counted(count, word, words)
     if document["test"] == "bootstrap":
         by_itself = f" Each holds by itself at {100 * document['signature']['level']:g} %."
         return f"Intervals over {many}, without a test: leave out `test` for p.{by_itself}"
@@ -62,7 +63,8 @@ def _units(document: Document) -> str:
     tested = f"Tested over {many}{law}{' since they are few' if few else ''}"
     only = " With so few only large differences show." if few else ""
     if document["units"] != "sentence":
-        about = {"block": "documents", "part": "parts"}.get(document["units"])
+        mixed = bool(document.get("parts_by_sentence"))
+        about = {"block": unit_words("block", mixed=mixed)[1], "part": "parts"}.get(document["units"])
         if about is None:
             return f"{tested}, which are taken as independent."
         return f"{tested}: a marked difference would be found again in other {about} like these.{only}"
@@ -76,11 +78,21 @@ def _units(document: Document) -> str:
     return f"{tested}: a marked difference holds for these documents, and need not hold for others."
 
 
+BY_SENTENCE = "gold marks fewer than two documents: there sentences are the units."
+
+
+def unit_words(unit: str, *, mixed: bool) -> tuple[str, str]:
+    """Return what one unit and several are called; where some parts have no documents, `mixed`, both are named."""
+    if mixed and unit == "block":
+        return "document or sentence", "documents and sentences"
+    return unit_word(unit), f"{unit_word(unit)}s"
+
+
 def _by_sentence(document: Document) -> str:
     few, parts = document.get("parts_by_sentence"), document.get("parts")
     if not few or not parts or document["units"] != "block":
         return ""
-    return f"In {few} of {parts} parts gold marks fewer than two documents: there sentences are the units."
+    return f"In {few} of {parts} parts {BY_SENTENCE}"
 
 
 def _hopeless(document: Document) -> str:

@@ -92,12 +92,32 @@
     input.addEventListener("change", () => list_chosen(input, list));
     if (input.files.length) list_chosen(input, list); // a page that is gone back to
   }
+  const listed = async (folder) => {
+    const reader = folder.createReader();
+    const found = [];
+    for (let some = [undefined]; some.length;) { // a hundred at a time
+      some = await new Promise((done, failed) => reader.readEntries(done, failed));
+      found.push(...some);
+    }
+    return found;
+  };
   for (const zone of document.querySelectorAll("[data-drop]")) {
     const over = (event) => { event.preventDefault(); zone.classList.toggle("over", event.type === "dragover"); };
     for (const kind of ["dragover", "dragleave", "drop"]) zone.addEventListener(kind, over);
-    zone.addEventListener("drop", (event) => {
+    zone.addEventListener("drop", async (event) => {
       const input = zone.querySelector("input[type=file]");
-      if (event.dataTransfer.files.length) { input.files = event.dataTransfer.files; input.dispatchEvent(new Event("change", { bubbles: true })); }
+      const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+      let { files } = event.dataTransfer;
+      if (entries.some((entry) => entry.isDirectory)) { // a folder itself cannot be sent: the files in it are
+        const found = new DataTransfer();
+        const take = async (entry) => {
+          if (entry.isFile) found.items.add(await new Promise((done, failed) => entry.file(done, failed)));
+          else for (const each of await listed(entry)) await take(each);
+        };
+        for (const entry of entries) await take(entry);
+        ({ files } = found);
+      }
+      if (files.length) { input.files = files; input.dispatchEvent(new Event("change", { bubbles: true })); }
     });
   }
 

@@ -339,10 +339,8 @@ def _tokens(db: Connection, board: Board, submission: str, chosen: Sequence[Bool
     return evaluation.joined_tokens(bits)
 
 
-NOT_TESTED = (
-    "The differences on this board were not tested. To test them, POST a comparison with "
-    '"submissions": "leaderboard" and this score and part.'
-)
+UNTESTED = "The differences on this board were not tested."
+NOT_TESTED = f'{UNTESTED} To test them, POST a comparison with "submissions": "leaderboard" and this score and part.'
 NO_SCORE = "without a score"
 BELOW = f"not among the first {ranking.TESTED} rows"
 NEWER = "newer than the tests, or changed since; its own are under way"

@@ -292,6 +292,13 @@ def test_below_gold_a_team_sees_its_own_annotation(kept_stage: Stage) -> None:
     assert "SECRET" not in page
 
 
+def test_a_possible_link_that_is_missed_is_not_drawn_as_agreed(kept_stage: Stage) -> None:
+    system = {"name": "A", "output": "0-0 2-2\n"}
+    job = kept_stage.job(format="pharaoh", metrics=["alignment"], gold="0-0 1p1 2p2\n", systems=[system])
+    page = kept_stage.client().get(job.replace("/v1/jobs/", "/j/") + "/sentences").text
+    assert sorted(re.findall(r'class="arc ([a-z ]+)"', page)) == ["gold lab", "ok", "ok lab"]
+
+
 def test_alignments_have_the_words_that_are_stated_beside_gold_where_gold_is_shown(kept_stage: Stage) -> None:
     items = {"words": [["a big dog", "le gros chien"], ["yes", "oui"]]}
     gold, output = "0-0 1-1 2-2\n0-0\n", "0-0 1-2\n0-0\n"

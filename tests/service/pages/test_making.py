@@ -239,6 +239,8 @@ def test_gold_that_fails_is_shown_with_its_line_and_sent_again(organiser: Checke
     page = organiser.get(address)
     assert "Gold cannot be used." in words_of(page)
     assert "remove columns after the tenth" in words_of(page)
+    assert "Not open: its gold cannot be used." in words_of(page)
+    assert "not open: its gold cannot be used" in words_of(organiser.get("/"))
     sent = {"csrf": field_of(page, "csrf"), "key": field_of(page, "key")}
     refused = send(organiser, f"{address}/gold", sent, [("gold", ("en.zip", zipped()))])
     assert refused.status_code == 422

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 from typing import Any
@@ -44,6 +45,34 @@ def test_a_dry_run_that_fails_names_the_line(task: SharedTask) -> None:
     assert "Failed." in page
     assert "line 1" in page
     assert "Which ranks move" not in page
+
+
+def test_metrics_are_revised_by_what_is_typed(task: SharedTask) -> None:
+    written = '{"metrics": [{"name": "attachment", "params": {"punctuation": false}}]}'
+    assert sent(task, "revise", scoring=written, reason="punctuation").status_code == 303
+    revised = task.organiser.get(task.address).json["metrics"]
+    assert revised[0]["params"]["punctuation"] is False
+    for wrong in ("{", "[]", '{"metrics": ["unheard"]}'):
+        refused = sent(task, "revise", scoring=wrong)
+        assert (
+            refused.status_code,
+            f">{html.escape(wrong)}</textarea>" in refused.text.replace("&#34;", "&quot;"),
+        ) == (422, True)
+
+
+def test_an_organiser_has_a_board_tested_that_is_not_by_itself(kept_stage: Stage) -> None:
+    task = SharedTask(kept_stage, metrics=["ud"], feedback="scores", leaderboard={"public": True})
+    task.two()
+    address = f"/b/{task.slug}/compare?score=ud.uas_f1"
+    reader = task.team("metz")
+    shown = reader.get(address).text
+    assert "The differences on this board were not tested." in shown
+    assert "POST" not in shown
+    assert "Test the differences" not in shown
+    assert "Test the differences" in task.organiser.get(address).text
+    asked = task.organiser.post(f"/b/{task.slug}/compare", data={"score": "ud.uas_f1", "part": ""})
+    assert (asked.status_code, asked.headers["Location"]) == (303, address)
+    assert 'aria-label="Differences"' in reader.get(address).text
 
 
 def test_files_are_needed_and_what_was_typed_stays(task: SharedTask) -> None:
@@ -134,6 +163,7 @@ def test_a_team_is_made_of_fields_and_all_faults_of_a_table_are_told_at_once(tas
     assert made.text.count("data-copy") == 1
     taken = task.organiser.post(page, data={"id": "metz", "name": "Other", "contact": ""})
     assert (taken.status_code, 'value="Other"' in taken.text) == (409, True)
+    assert taken.text.count("autofocus") == 1  # the fault, which may be far down
     table = "id,name,contact\na b,A,\nmetz,M,\ngent,Gent,\ngent,\u202e,\n"
     told = task.organiser.post(page, data={"table": table})
     assert told.status_code == 422

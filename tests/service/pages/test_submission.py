@@ -146,7 +146,7 @@ def test_the_difference_of_two_own_submissions_is_tested_when_asked(stage: Stage
 
 @pytest.mark.parametrize("level", ["none", "status", "rounded"])
 def test_no_test_is_offered_below_scores(stage: Stage, level: str) -> None:
-    task = SharedTask(stage, feedback=level, rounding=0.01)
+    task = SharedTask(stage, feedback=level)
     client = task.team()
     task.submit(client, GOLD_CONLLU, name="first")
     second = page_of(task.submit(client, ONE_WRONG, name="second"))
@@ -339,6 +339,11 @@ def test_a_name_that_is_refused_is_kept_in_the_form(stage: Stage) -> None:
     assert answer.status_code == 422
     assert "Not changed" in words_of(answer)
     assert ">kept</textarea>" in answer.text
+    assert re.search('id="name"[^>]*aria-invalid', answer.text)
+    code = change(browser(stage, token_of(team)), page, "edit", name="a", code="http://example.org")
+    assert re.search('id="code"[^>]*aria-invalid', code.text)
+    saved = change(browser(stage, token_of(team)), page, "edit", name="b")
+    assert "Saved." in browser(stage, token_of(team)).get(saved.headers["Location"]).text
 
 
 def test_cancel_and_retry(stage: Stage) -> None:

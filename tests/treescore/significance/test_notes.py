@@ -70,7 +70,7 @@ EQUAL = "Not marked does not mean equal."
             "Gold marks one document: its sentences are tested, and the claim is about it alone.", ONE_EACH,
         ]),
         (document(parts=8, parts_by_sentence=2, pair={"p_parts": 0.2}), [
-            f"Tested over 60 documents: {AGAIN} documents like these.",
+            f"Tested over 60 documents and sentences: {AGAIN} documents and sentences like these.",
             "In 2 of 8 parts gold marks fewer than two documents: there sentences are the units.",
             "The claim is about these 8 parts. For other parts like them p is in `p (parts)`.", ONE_EACH,
         ]),
