@@ -16,6 +16,7 @@ from service import errors, render, requests
 from service.api import calls
 from service.contract import leaderboards as boards
 from service.contract.benchmarks import Benchmark
+from service.contract.submissions import SubmissionsQuery
 from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
 from service.pages.figures import TOGETHER, NamedScore, ScoreNames, benchmark_document, heading_now, p_value, state_of
@@ -23,6 +24,7 @@ from service.pages.markdown import strangers_html
 from service.usecases import access, runs
 from service.usecases.boards.compare import NEWER, UNTESTED
 from service.usecases.boards.viewing import MOST_ROWS, leaderboard, matrix
+from service.usecases.submissions import submissions
 from treescore.core.wording import Figures, counted, one_line
 from treescore.render.crosstable import bounds
 from treescore.render.dot_table import Scale, axis_svg, interval_bar_svg
@@ -210,7 +212,23 @@ def board_values(
         "live": shown["state"] != "closed" or not view.final,
         "framed": False,
         "version": view.etag,
+        "own": _own_rows(board),
     }
+
+
+MOST_OWN = 1000
+"""Newest submissions of a team among which its row is looked for."""
+
+
+def _own_rows(board: boards.Leaderboard) -> set[str]:
+    """Return the rows of the visitor's team, also on a board without names: by their submissions."""
+    caller, slug = visitors.visitor().caller, board["benchmark"]
+    if caller.team is None or caller.benchmark != slug:
+        return set()
+    if not board["anonymous"]:
+        return {row["submission"] for row in board["rows"] if row["team"] == caller.team}
+    query = SubmissionsQuery(limit=MOST_OWN, state="succeeded")
+    return {str(each["id"]) for each in submissions.list_submissions(calls.context(), caller, slug, query).items}
 
 
 def _exports(api: str, page: str, query: Mapping[str, str], whole: Mapping[str, str]) -> list[tuple[str, str]]:

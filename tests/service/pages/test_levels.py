@@ -107,7 +107,10 @@ def test_no_door_names_another_team_of_an_anonymous_board(stage: Stage, level: s
         assert standing.told(who, names) == [], who
     assert standing.badge("lyon", OWN) == "rank 1 of 2"
     assert standing.badge("lyon") == standing.badge("lyon", OTHER) == ""
-    assert "Team A" in standing.clients[STRANGER].get(f"/b/{standing.task.slug}").text
+    pages = {who: standing.clients[who].get(f"/b/{standing.task.slug}").text for who in (STRANGER, OWN, OTHER)}
+    assert "Team A" in pages[STRANGER]
+    # each team sees which row is its own
+    assert {who: page.count(' mine"') for who, page in pages.items()} == {STRANGER: 0, OWN: 1, OTHER: 1}
 
 
 @pytest.mark.parametrize("level", ["rounded", "scores"])
