@@ -129,9 +129,11 @@ def show_about(benchmark: str) -> Response:
 @about_blueprint.get("/input/<part>")
 def get_input(benchmark: str, part: str) -> Response:
     """Send the published words of a part."""
-    view = benchmarks.part_input(calls.context(), visitors.visitor().caller, benchmark, part)
+    context, caller = calls.context(), visitors.visitor().caller
+    view = benchmarks.part_input(context, caller, benchmark, part)
     several = view.content_type != TEXT_TYPE
-    return answers.download(answers.sent(view), f"{part}{'.json' if several else '.txt'}")
+    suffix = "json" if several else benchmarks.input_suffix(context, caller, benchmark)
+    return answers.download(answers.sent(view), f"{part}.{suffix}")
 
 
 @about_blueprint.get("/input.zip")

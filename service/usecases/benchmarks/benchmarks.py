@@ -29,6 +29,7 @@ from service.usecases.benchmarks.settings import check_part_name, complete_setti
 from service.usecases.boards.work import schedule_board_comparison
 from service.usecases.runs import TEXT_TYPE, Page, Shown, moment, page_of, queue_runs, shown_members, wait_for
 from service.usecases.scoring import config, gold, shares
+from treescore.core import trees
 from treescore.core.params import Json, escape
 from treescore.core.wording import counted, did_you_mean
 from treescore.errors import Problem, ProblemList, ScoringError
@@ -296,6 +297,7 @@ def input_archive(context: Context, caller: Caller, slug: str) -> Shown[None]:
         revision = shown_revision(db, benchmark)
         kind = _published(context, caller, benchmark, revision)
         parts = revisions.parts_of(db, revision.id)
+    suffix = _input_suffix(revision, kind)
     if len(parts) > MOST_ZIPPED:
         raise NotFound(f"An archive holds at most {MOST_ZIPPED} parts. Get each by itself.")
 
@@ -307,11 +309,26 @@ def input_archive(context: Context, caller: Caller, slug: str) -> Shown[None]:
                     left -= len(text)
                     if left < 0:
                         raise NotFound(f"An archive holds at most {MOST_ARCHIVED} characters. Get each part by itself.")
-                    name = ".".join(filter(None, (part.name, side, "txt")))
+                    name = ".".join(filter(None, (part.name, side, suffix)))
                     made.writestr(ZipInfo(name, _ZIPPED_AT), text, ZIP_DEFLATED)
         return Shown(None, archive.getvalue(), content_type="application/zip")
 
     return _ARCHIVES.get_or_make(f"{revision.id} {kind}", make)
+
+
+def input_suffix(context: Context, caller: Caller, slug: str) -> str:
+    """Return how files with the words of a part are named in the end. Raises NotFound as `part_input`."""
+    with context.store.read() as db:
+        benchmark = access.benchmark_of(db, slug, caller)
+        revision = shown_revision(db, benchmark)
+        return _input_suffix(revision, _published(context, caller, benchmark, revision))
+
+
+def _input_suffix(revision: Revision, kind: str) -> str:
+    kinds = config.scoring_config(revision.scoring).spec.format.format.yields
+    if kind == "words" and issubclass(kinds, trees.DependencyTreebank | trees.ParallelTreebank):
+        return "conllu"
+    return "sdp" if kind == "words" and issubclass(kinds, trees.SemanticTreebank) else "txt"
 
 
 def input_name(position: int, name: str) -> str:

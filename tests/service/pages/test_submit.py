@@ -111,10 +111,10 @@ def test_the_test_data_is_downloaded_where_it_is_published(
     packed = client.get(f"/b/{task.slug}/about/input.zip")
     assert (text.status_code, packed.status_code) == ((200, 200) if published else (404, 404))
     if published:
-        assert text.headers["Content-Disposition"] == 'attachment; filename="de.gsd.txt"'
+        assert text.headers["Content-Disposition"] == 'attachment; filename="de.gsd.conllu"'
         with zipfile.ZipFile(io.BytesIO(packed.data)) as archive:
-            assert sorted(archive.namelist()) == ["de.gsd.txt", "en_ewt.txt"]
-            assert archive.read("de.gsd.txt") == text.data
+            assert sorted(archive.namelist()) == ["de.gsd.conllu", "en_ewt.conllu"]
+            assert archive.read("de.gsd.conllu") == text.data
         monkeypatch.setattr(benchmarks, "ZipFile", None)  # it is made once, whoever asks
         again = client.get(f"/b/{task.slug}/about/input.zip", headers={"If-None-Match": packed.headers["ETag"]})
         assert again.status_code == 304
