@@ -21,6 +21,7 @@ from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
 from service.pages.figures import TOGETHER, NamedScore, ScoreNames, benchmark_document, heading_now, p_value, state_of
 from service.pages.markdown import strangers_html
+from service.policy.gate import LEVELS, Level
 from service.usecases import access, runs
 from service.usecases.boards.compare import NEWER, UNTESTED
 from service.usecases.boards.viewing import MOST_ROWS, leaderboard, matrix
@@ -254,7 +255,8 @@ def heading(document: Benchmark, board: boards.Leaderboard | boards.Matrix) -> d
     counts = [counted(len(rows), "team")] if rows else []
     summary = ", ".join([*counts, counted(len(document["parts"]), "part"), state])
     summary = f"{summary[:1].upper()}{summary[1:]}."
-    return {"benchmark": document, "state": state, "host": _host(document), "summary": summary}
+    compares = LEVELS[board["feedback"]] >= Level.SCORES
+    return {"benchmark": document, "state": state, "host": _host(document), "summary": summary, "compares": compares}
 
 
 def _host(document: Benchmark) -> str:
