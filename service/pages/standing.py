@@ -186,7 +186,7 @@ class Sent(NamedTuple):
         item: its summary.
         value: its main score as written.
         parts: of those that the benchmark has, how many were scored, where they are fewer.
-        before: the id of the submission of its team before it.
+        before: the id of the submission of its team before it; empty where no test of the two is shown.
         difference: to that one.
         test: of the two, where it is stored.
     """
@@ -228,7 +228,7 @@ def sent_list(
         earlier, (there, _, parts) = before.get(name, ""), item["scored_parts"].partition("/")
         answer = found.get((name, earlier))
         return Sent(
-            item, score.figures.value(value), f"{there} of {parts}" if there != parts else "", earlier,
+            item, score.figures.value(value), f"{there} of {parts}" if there != parts else "", earlier * bool(pairs),
             _difference(score, value, values.get(earlier)),
             None if answer is None else tested(answer, name, earlier, score),
         )  # fmt: skip

@@ -156,6 +156,7 @@ def test_no_test_is_offered_below_scores(stage: Stage, level: str) -> None:
     assert "Test the difference" not in words
     assert change(pages, second, "compare", against="sub_1").status_code == 403
     assert ("83" in words_of(pages.get("/submit"))) == (level == "rounded")
+    assert ">compare</a>" not in pages.get("/submit").text
 
 
 def slices_of(page: TestResponse) -> dict[str, list[str]]:
