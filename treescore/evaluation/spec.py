@@ -177,7 +177,7 @@ def check_fit(entry: Entry, gold: FormatChoice, system: FormatChoice) -> None:
                 raise InputError(Problem("transform-format-mismatch", detail))
             kind = step.transform.yields(kind)
         if not issubclass(kind, entry.metric.reads):
-            fix = " `treescore metrics` says what goes together."
+            fix = f" Formats of what it scores: {', '.join(formats_of(entry.metric.reads))}."
             if kind is ConstituentTreebank and DependencyTreebank in entry.metric.reads:
                 fix = ' Add the transform "heads", which makes dependencies of constituency trees.'
             detail = (
