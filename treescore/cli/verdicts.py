@@ -282,7 +282,12 @@ def report_lines(document: Mapping[str, Any]) -> list[str]:
     state = "scored" if document["state"] == "succeeded" else document["state"]
     lines = [f"{document['id']}{name} on {document['benchmark']}: {state}"]
     main = document["main"]
-    if main is None:
+    if main is None and document["state"] == "succeeded" and document["feedback"] not in ("none", "status"):
+        lines.append(
+            "Its scores are held back: the benchmark shows a score only where it is clearly better than your team's "
+            "earlier ones."
+        )
+    elif main is None:
         lines.append(f"The feedback level of this benchmark ({document['feedback']}) shows no scores.")
     else:
         mean = f" (mean of {document['parts']} parts)" if document["parts"] > 1 else ""

@@ -277,6 +277,14 @@ def test_hidden_scores_are_no_failure_unless_a_threshold_needs_them(served, file
     task.run(files / "right.conllu", "--fail-if-worse-than", task.submissions()[0]["id"], status=3)
 
 
+def test_scores_that_a_ladder_holds_back_are_called_so(served, files):
+    task = Task(served, GOLD_CONLLU, feedback="scores", leaderboard={"ladder": True, "margin": 0.01})
+    task.run(files / "right.conllu")
+    done = task.run(files / "wrong.conllu")
+    assert "Its scores are held back" in done.stdout
+    assert "shows no scores" not in done.stdout
+
+
 def test_rounded_scores_come_without_interval_and_without_a_test(served, files):
     task = Task(served, GOLD_CONLLU, feedback="rounded", rounding=0.1)
     first = task.scored(files / "right.conllu")
