@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from flask import request
 from markupsafe import Markup
 
 from service.api import calls
@@ -220,11 +221,12 @@ def sliced(
         "part": chosen[0] if len(chosen) == 1 else None, "parts": parts, "metric": metric, "by": query.by,
         "metrics": list(scores["metrics"]), "groupings": groupings, "table": None, "summed": None, "chart": None,
         "counts": counts_of(scores, metric, chosen[0] if len(chosen) == 1 else ""), "together": len(together) > 1,
-        "other": other, "note": names.note_of(metric, "subtypes") if query.by == "deprel" else "",
+        "other": other, "default": None, "note": names.note_of(metric, "subtypes") if query.by == "deprel" else "",
         "query": {"part": query.part, "metric": query.metric, "by": query.by, "against": other and other["id"]},
     }  # fmt: skip
     if query.by is None:
-        return shown
+        unasked = not request.args
+        return shown | {"default": next((each for each in FILTERED if each in groupings), None) if unasked else None}
     by, first = query.by, chosen[0]
     if own.get(COLUMNS) != "all":
         sums = sums_of(look(by, part)["slices"] for part in chosen)

@@ -247,6 +247,16 @@ def test_failures_have_part_line_and_fix(stage: Stage) -> None:
     assert "use tabs instead of spaces" in words
 
 
+def test_slices_by_relation_come_once_they_are_looked_at_unless_others_are_asked_for(stage: Stage) -> None:
+    task = SharedTask(stage)
+    team = task.team()
+    client, address = browser(stage, token_of(team)), page_of(task.submit(team))
+    loads = f'hx-get="{address}?by=deprel" hx-select="#slices" hx-trigger="revealed"'
+    assert loads in client.get(address).text
+    assert "hx-trigger" not in client.get(f"{address}?by=deprel").text
+    assert "hx-trigger" not in client.get(f"{address}?part=&by=").text
+
+
 def test_the_live_part_ends_when_it_is_scored(stage: Stage) -> None:
     task = SharedTask(stage)
     team = task.team()
