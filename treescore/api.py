@@ -239,7 +239,7 @@ def compare(
 
 def _compared(result: Result, settings: Mapping[str, Json]) -> Comparison:
     report = result.report
-    settings = _addressed(report.spec, settings)
+    settings = _addressed(report.spec, _plain(settings))
     addresses = reports.asked_scores(report.spec, settings.get("scores"))
     documents = reports.compare_outcomes(
         addresses, report.evaluation, result.systems, report.outcomes, settings, result.gold_digest,

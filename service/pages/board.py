@@ -224,7 +224,7 @@ MOST_OWN = 1000
 def _own_rows(board: boards.Leaderboard) -> set[str]:
     """Return the rows of the visitor's team, also on a board without names: by their submissions."""
     caller, slug = visitors.visitor().caller, board["benchmark"]
-    if caller.team is None or caller.benchmark != slug:
+    if caller.team is None or caller.benchmark != slug or not board["rows"]:
         return set()
     if not board["anonymous"]:
         return {row["submission"] for row in board["rows"] if row["team"] == caller.team}

@@ -146,7 +146,10 @@ def _compare_values(
         "query": dict(request.args.items()),
         "compared": None,
         "reason": reason_words(board["significance"]),
-        "asks": board["significance"]["reason"] == NOT_TESTED and visitors.visitor().caller.organises(benchmark),
+        "asks": board["significance"]["reason"] == NOT_TESTED
+        and board["active"]
+        and "pick" not in request.args
+        and visitors.visitor().caller.organises(benchmark),
     }
     answer = None if answered is None else answered.document
     if board["significance"]["pending"]:  # until then the board stands here, with the last tests of its rows

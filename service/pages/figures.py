@@ -267,7 +267,11 @@ def heading_now(benchmark: str, view: Shown[Any]) -> tuple[object, ...]:
 def state_of(document: Benchmark, now: datetime) -> str:
     """Return whether a benchmark is open, and until when, in words."""
     if document["active_revision"] is None:
-        return "not open: its gold cannot be used" if document["failure"] else "not open yet: its gold is being checked"
+        return (
+            "not open: its gold cannot be used"
+            if document["state"] == "failed"
+            else "not open yet: its gold is being checked"
+        )
     times = document["opens_at"], document["closes_at"]
     opens, closes = (None if each is None else datetime.fromisoformat(each) for each in times)
     if opens is not None and now < opens:

@@ -36,6 +36,8 @@ revisions_blueprint = answers.pages("admin_revisions", "/admin/<benchmark>/revis
 GOLD, SCORING, DRY_RUN = "gold", "scoring", "dry_run"
 """Names of the fields of files and of metrics, transforms and the main score; what a button asks for."""
 KEPT = ("reason", "public_reason", SCORING)
+SCORED = ("metrics", "transforms", "main_score", "errors")
+"""Members of a revision that are written as JSON."""
 
 
 @revisions_blueprint.post("")
@@ -60,7 +62,11 @@ def revise(benchmark: str) -> Response:
         if assigned.outputs:
             given["parts"] = {part: {"gold": text} for part, text in assigned.outputs.items()}
         if scoring:
-            given |= submit.json_object(scoring.encode(), "What is written under *Scoring*", f"/{SCORING}")
+            changed = submit.json_object(scoring.encode(), "What is written under *Scoring*", f"/{SCORING}")
+            for name in changed.keys() - SCORED:
+                detail = f"{name[:80]!r} is not taken here. Write {', '.join(SCORED)}."
+                raise invalid("unknown-field", f"/{SCORING}", detail)
+            given |= changed
         asked = calls.loaded(RevisionRequest, given)
         number, _ = revisions.create_revision(context, caller, benchmark, asked)
     except answers.REFUSED as error:

@@ -74,6 +74,7 @@ def _benchmark_row(caller: Caller, document: Benchmark) -> dict[str, object]:
         "closes_at": document["closes_at"],
         "state": state,
         "open": figures.is_open(state),
+        "ready": document["active_revision"] is not None,
         **_leading(caller, document),
     }
 

@@ -225,8 +225,8 @@ def sliced(
         "query": {"part": query.part, "metric": query.metric, "by": query.by, "against": other and other["id"]},
     }  # fmt: skip
     if query.by is None:
-        unasked = not request.args
-        return shown | {"default": next((each for each in FILTERED if each in groupings), None) if unasked else None}
+        by_default = not request.args
+        return shown | {"default": next((each for each in FILTERED if each in groupings), None) if by_default else None}
     by, first = query.by, chosen[0]
     if own.get(COLUMNS) != "all":
         sums = sums_of(look(by, part)["slices"] for part in chosen)

@@ -447,7 +447,11 @@ def _why_not(caller: Caller, document: Benchmark, state: str) -> str:
     if not caller.allowed("submit"):
         return "You may look at submissions, not send them."
     if document["active_revision"] is None:
-        return "The gold standard cannot be used." if document["failure"] else "The gold standard is being checked."
+        return (
+            "The gold standard cannot be used."
+            if document["state"] == "failed"
+            else "The gold standard is being checked."
+        )
     if not caller.organises(document["id"]) and not figures.is_open(state):
         return "The benchmark is closed: nothing can be sent." if state == "closed" else f"The benchmark {state}."
     return ""

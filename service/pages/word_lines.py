@@ -170,14 +170,17 @@ def annotation_of(tree: Mapping[str, Any]) -> dict[str, Any] | None:
     if not own:
         return None
     pairs = tree["pairs"]
+    if tree["gold_words"] and pairs is None:
+        golds = None  # of other words
     partners = dict(enumerate(range(len(own))) if pairs is None else pairs)
     wrong: Counter[str] = Counter()
     words = []
-    for at, (word, shown) in enumerate(zip(tree["words"][:MOST_WORDS], own, strict=False)):
+    for at, (word, shown) in enumerate(zip(tree["words"], own, strict=False)):
         gold = golds[partners[at]] if golds is not None and at in partners else {}
         lines = {name: _LINES[name](value, gold.get(name)) for name, value in shown.items()}
         wrong.update(name for name, each in lines.items() if any(kind for kind, _ in each))
-        words.append({"form": word["form"] or "", "lines": [line for each in lines.values() for line in each]})
+        if at < MOST_WORDS:
+            words.append({"form": word["form"] or "", "lines": [line for each in lines.values() for line in each]})
     return {"words": words, "said": _said(own[0], wrong, len(own), both=golds is not None)}
 
 

@@ -74,8 +74,8 @@ assert_not_worse("gold.conllu", "old.conllu", "new.conllu", margin="0.002")  # w
 result.gold_digest = "sha256:0"  # wrong: misc
 """
 MESSAGE = (
-    "Error: The service is not part of this package. Use a checkout (pip install -e . --group service) or the image "
-    "(docs/operate/deployment.md).\n"
+    "Error: The service is not part of this package. Use a checkout (pip install -e . --group service, with pip 25.1 "
+    "or newer) or the image (docs/operate/deployment.md).\n"
 )
 
 

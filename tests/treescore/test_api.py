@@ -224,7 +224,7 @@ def test_scores_are_named_as_in_tables() -> None:
     assert result.to_latex(scores="LAS") == result.to_latex(scores=["LAS"])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("decimals", [-1, 1.5, "x"])
+@pytest.mark.parametrize("decimals", [-1, 1.5, "x", True])
 def test_a_number_of_decimals_is_a_whole_one(decimals) -> None:
     result = score(GOLD, [SYSTEMS / "rules.conllu", SYSTEMS / "graph.conllu"], "ud", significance=True)
     for shown in (result, result.comparison):

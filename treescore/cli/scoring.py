@@ -110,8 +110,8 @@ def score(
         text = _numbers(scored, unit, **names)
     else:
         text = _rendered(scored, scored.result, form, unit, width=options.width_of_prose(output), **names)
-    write(text.encode(), output)
     missed = list(_missed(scored.result, thresholds)) if thresholds else []
+    write(text.encode(), output)
     for line in missed:
         click.echo(line, err=True)
     if missed:

@@ -16,7 +16,7 @@ from treescore.core.registry import ERROR, ItemInfo, Outcome, Text
 from treescore.core.scores import Score
 from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.core.trees import Treebank
-from treescore.core.wording import DIFFERENT_SENTENCES, counted, did_you_mean, p_words
+from treescore.core.wording import DIFFERENT_SENTENCES, closest, counted, did_you_mean, p_words
 from treescore.errors import FilePath, InputError, Problem, placed
 from treescore.evaluation import correlations
 from treescore.evaluation import document as docs
@@ -512,8 +512,10 @@ def find_score(spec: Spec, address: str) -> tuple[Entry, Score]:
         raise InputError(Problem("unknown-score", f"{detail}{' ...' if len(known) > 12 else '.'}"))
     known = [full_address(entry, score) for entry in spec.entries for score in entry.metric.table.scores]
     keys = ", ".join(entry.key for entry in spec.entries)
-    heads = [head for entry in spec.entries for head in entry.metric.own_headline.values()]
-    meant = did_you_mean(address, [*known, *heads]) or did_you_mean(key, [entry.key for entry in spec.entries])
+    heads = {head: f"{entry.key}.{each}" for entry in spec.entries for each, head in entry.metric.own_headline.items()}
+    near = closest(address, [*known, *heads])
+    meant = did_you_mean(key, [entry.key for entry in spec.entries])
+    meant = meant if near is None else f" Did you mean {heads.get(near, near)!r}?"
     unknown = "metric in score" if name else "score"
     detail = f"Unknown {unknown} {address!r}.{meant} Metrics of this request: {keys}."
     raise InputError(Problem("unknown-score", detail))

@@ -158,6 +158,8 @@ class Naacl(shared.AlignmentFormat):
         return "".join(lines) or "\n"
 
 
+_FEWEST_NUMBERED, _LONG = 3, 10
+"""Lines from which on numbers in their order are those of lines; digits of a number that is not read."""
 _LOOKED_AT = 1000
 """Lines of which it is seen whether they are numbered."""
 
@@ -170,9 +172,14 @@ def _check_unnumbered(text: bytes) -> None:
     """
     lines = text.split(b"\n", _LOOKED_AT)[:_LOOKED_AT]
     rows = [(number, line.split()) for number, line in enumerate(lines, 1) if line.strip()]
-    whole = all(len(row) > 3 and row[0].isdigit() and row[3].isdigit() for _, row in rows)
-    numbered = whole and all(int(row[0]) == number for number, row in rows)
-    if len(rows) > 1 and numbered and any(int(row[3]) > 1 for _, row in rows):
+    if len(rows) < _FEWEST_NUMBERED or not all(
+        len(row) > 3 and all(field.isdigit() and len(field) < _LONG for field in (row[0], row[1], row[3]))
+        for _, row in rows
+    ):
+        return
+    sentences = [int(row[1]) for _, row in rows]
+    numbered = all(int(row[0]) == number for number, row in rows) and sentences == sorted(sentences)
+    if numbered and any(int(row[3]) > 1 for _, row in rows):
         detail = (
             "Each line begins with its own number, and has a whole number where S, P or a confidence stands. "
             f"Take the numbers of the lines away. {_LINK_FORM}"

@@ -257,7 +257,7 @@ class WideColumns(ConllX):
         least = len(self.columns)
         made = []
         sentence, inside, position = 0, False, 0
-        tabs = any("\t" in line for line in lines)
+        tabs = 2 * sum("\t" in line for line in lines) > sum(bool(line.strip(_BLANKS)) for line in lines)
         for number, line in enumerate(lines, 1):
             stripped = line.strip(_BLANKS)
             fields = [field.strip(" ") for field in line.split("\t")] if "\t" in line else line.split()

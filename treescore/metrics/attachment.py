@@ -129,8 +129,8 @@ class Attachment(registry.Metric):
         del items, limits
         if len(gold.heads) and (gold.heads < 0).all():
             detail = (
-                "No word of gold has a number as HEAD, so that all outputs would be right or all wrong. Take away what "
-                "stands before the columns of its format, as a number of each line, or give the format that it has."
+                "No word of gold has a plain number as HEAD: all outputs would be right, or all wrong. Give the format "
+                "that the text has, or take away what stands before its columns, as a number of each line."
             )
             raise InputError(Problem("no-heads", detail))
         if self.values["exclude_tags"] and "XPOS" in gold.sentences.lacking:

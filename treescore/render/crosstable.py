@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treescore.core import wording
@@ -180,10 +181,11 @@ def with_decimals(figures: wording.Figures, decimals: int | None) -> wording.Fig
     """
     if decimals is None:
         return figures
-    if not isinstance(decimals, int) or not 0 <= decimals <= MOST_DECIMALS:
+    count: Any = decimals
+    if isinstance(count, bool) or not isinstance(count, Integral) or not 0 <= int(count) <= MOST_DECIMALS:
         detail = f"{decimals!r} is not a number of decimals. Give a whole number from 0 to {MOST_DECIMALS}."
         raise InputError(Problem("bad-parameter", detail, pointer="/decimals"))
-    return replace(figures, decimals=decimals)
+    return replace(figures, decimals=int(decimals))
 
 
 def shown_interval(pair: Document) -> Document | None:

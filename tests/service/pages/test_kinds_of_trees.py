@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from service.pages.word_lines import MOST_WORDS, annotation_of
 from tests.conftest import ROOT
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
@@ -267,6 +268,32 @@ def test_a_word_with_very_many_features_shows_the_first(kept_stage: Stage) -> No
     job = kept_stage.job(format="conllu", metrics=["ud"], gold=text, systems=[{"name": "A", "output": text}])
     [[*_, last, more]] = under_words(kept_stage.client().get(job.replace("/v1/jobs/", "/j/") + "/sentences").text)
     assert (last, more) == ("Case=C024", "…")
+
+
+@pytest.mark.parametrize(("gold", "output"), [("abc", "ab"), ("ab", "abc")])
+def test_annotation_of_other_words_is_not_compared(gold: str, output: str) -> None:
+    """Where nothing says which words are the same: the trees of the text were not scored."""
+    tree = {
+        "words": [{"id": form, "form": form} for form in output], "gold_words": [{"form": form} for form in gold],
+        "annotation": [{"upos": form} for form in output], "gold_annotation": [{"upos": form} for form in gold],
+        "pairs": None,
+    }  # fmt: skip
+    shown = annotation_of(tree)
+    assert shown is not None
+    assert "What is wrong with them is not shown." in list(shown["said"])
+    assert [word["lines"] for word in shown["words"]] == [[("", form)] for form in output]
+
+
+def test_what_is_wrong_beyond_the_words_that_are_drawn_is_counted() -> None:
+    words = [{"id": str(number), "form": "w"} for number in range(MOST_WORDS + 9)]
+    own, gold = ([{"upos": tag} for _ in words] for tag in ("X", "X"))
+    gold[-1] = {"upos": "Y"}
+    shown = annotation_of(
+        {"words": words, "gold_words": None, "annotation": own, "gold_annotation": gold, "pairs": None}
+    )
+    assert shown is not None
+    assert len(shown["words"]) == MOST_WORDS
+    assert "Wrong: tag of 1 word" in " ".join(shown["said"])
 
 
 def test_a_column_that_gold_lacks_is_no_annotation(kept_stage: Stage) -> None:

@@ -106,6 +106,9 @@ def test_no_door_names_another_team_of_an_anonymous_board(stage: Stage, level: s
     for who, names in ((STRANGER, "lyon|oslo|run-of"), (OWN, "oslo (?!Parsing)|run-of-other"), (OTHER, "run-of-own")):
         assert standing.told(who, names) == [], who
     assert standing.badge("lyon", OWN) == "rank 1 of 2"
+    for shown in ("none", level):
+        standing.task.organiser.patch(standing.task.address, json={"feedback": shown}, headers={"If-Match": "*"})
+        assert standing.clients[OWN].get(f"/b/{standing.task.slug}").status_code == 200
     assert standing.badge("lyon") == standing.badge("lyon", OTHER) == ""
     pages = {who: standing.clients[who].get(f"/b/{standing.task.slug}").text for who in (STRANGER, OWN, OTHER)}
     assert "Team A" in pages[STRANGER]

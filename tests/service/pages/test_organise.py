@@ -52,7 +52,7 @@ def test_metrics_are_revised_by_what_is_typed(task: SharedTask) -> None:
     assert sent(task, "revise", scoring=written, reason="punctuation").status_code == 303
     revised = task.organiser.get(task.address).json["metrics"]
     assert revised[0]["params"]["punctuation"] is False
-    for wrong in ("{", "[]", '{"metrics": ["unheard"]}'):
+    for wrong in ("{", "[]", '{"metrics": ["unheard"]}', '{"dry_run": false}'):
         refused = sent(task, "revise", scoring=wrong)
         assert (
             refused.status_code,

@@ -5,10 +5,13 @@ from __future__ import annotations
 import html
 import json
 import re
+from unittest.mock import Mock
 
 import pytest
 from werkzeug.test import TestResponse
 
+from service.errors import TooManyRequests
+from service.usecases.submissions import submissions as use_cases
 from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
@@ -353,6 +356,11 @@ def test_a_name_that_is_refused_is_kept_in_the_form(stage: Stage) -> None:
     assert re.search('id="name"[^>]*aria-invalid', answer.text)
     code = change(browser(stage, token_of(team)), page, "edit", name="a", code="http://example.org")
     assert re.search('id="code"[^>]*aria-invalid', code.text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            use_cases, "patch_submission", Mock(side_effect=TooManyRequests("Later.", slug="too-many-changes"))
+        )
+        assert change(browser(stage, token_of(team)), page, "edit", name="c").status_code == 429
     saved = change(browser(stage, token_of(team)), page, "edit", name="b")
     assert "Saved." in browser(stage, token_of(team)).get(saved.headers["Location"]).text
 

@@ -58,7 +58,7 @@ def test_a_known_name_is_meant_by_itself(known: list[str], data) -> None:
         ({"metric": {"name": "ud", "params": {"treebank": "x"}}}, "Unknown parameter 'treebank' of metric ud."),
         ({"metric": {"name": "attachment", "params": {"punct": True}}}, "Did you mean 'punctuation'?"),
         ({"metric": {"name": "parseval", "params": {"preset": "evlab"}}}, "Did you mean 'evalb'?"),
-        ({"significance": {"scores": ["LASS"]}}, "Did you mean 'LAS'?"),
+        ({"significance": {"scores": ["LASS"]}}, "Did you mean 'ud.las_f1'?"),
         ({"significance": {"scores": ["ud.la"]}}, "Did you mean 'ud."),
         ({"significance": {"score": "x"}}, "Did you mean 'scores'?"),
         ({"significance": {"test": "permutations"}}, "Did you mean 'permutation'?"),

@@ -65,9 +65,18 @@ def test_links_whose_lines_are_numbered_are_refused(rows: list[str], written: st
     assert (problem.code, problem.line, problem.column) == ("numbered-lines", 1, 1)
 
 
-@pytest.mark.parametrize("text", ["1 1 5 1\n2 2 2 0\n", "1 1 1 0.5\n2 2 2 7\n", "1 1 1 7\n3 2 2 7\n", "1 1 5 7\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["1 1 5 7\n2 1 1 9\n3 0 1 5\n", "1 1 5 1\n2 2 2 0\n", "1 1 1 0.5\n2 2 2 7\n", "1 1 1 7\n3 2 2 7\n", "1 1 5 7\n"],
+)
 def test_confidences_of_the_first_links_of_sentences_are_no_numbered_lines(text: str) -> None:
     assert len(read("naacl", text).source) == text.count("\n")
+
+
+@pytest.mark.parametrize("row", ["{} 1 1 1", "1 1 1 {}"])
+def test_a_very_long_number_is_read_or_refused(row: str) -> None:
+    text = (row.format("9" * 5000) + "\n") * 3
+    assert len(read("naacl", text).source) == 1
 
 
 def test_a_link_given_twice_is_one_sure_if_either_is() -> None:

@@ -109,7 +109,7 @@ def test_a_text_with_other_columns_than_conllu_names_the_format():
 @pytest.mark.parametrize("head", [b"_", b"Num=Sg"])
 def test_gold_without_any_head_is_refused_by_attachment(head):
     text = b"1\tdogs\t_\tN\tN\t_\t%s\t2\n2\tbark\t_\tV\tV\t_\t%s\t0\n\n" % (head, head)
-    with pytest.raises(InputError, match="No word of gold has a number as HEAD"):
+    with pytest.raises(InputError, match="No word of gold has a plain number as HEAD"):
         Evaluation(parse_spec({"format": "conllx", "metrics": ["attachment"]}), text)
 
 
