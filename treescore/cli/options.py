@@ -248,6 +248,14 @@ class Threshold(NamedTuple):
             return False
         return value >= self.bound if self.higher_is_better else value <= self.bound
 
+    def refused(self, low: float | None, high: float | None) -> str:
+        """Return why the score, of this range, cannot have the bound; empty where it can."""
+        ends = (-math.inf if low is None else low), (math.inf if high is None else high)
+        if ends[0] <= self.bound <= ends[1]:
+            return ""
+        between = f"{ends[0]:g} and {ends[1]:g}"
+        return f"--fail-below: {self.score} is between {between}, not {self.bound:g}. Write 0.85, or 85%."
+
     @property
     def text(self) -> str:
         """The threshold as `ud.las_f1 >= 0.85`."""

@@ -6,7 +6,6 @@ are shown not to be worse than NAME by more than the margin. `repeat` makes a be
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -138,11 +137,9 @@ def _missed(result: Result, thresholds: Sequence[options.Threshold]) -> Iterator
     for threshold in thresholds:
         for entry, _, score in chosen_scores(result.report.spec, [threshold.score]):
             bound = options.Threshold(f"{entry.key}.{score.name}", threshold.bound, score.higher_is_better)
-            if not score.low <= bound.bound <= (math.inf if score.high is None else score.high):
-                raise click.UsageError(
-                    f"--fail-below: {bound.score} is between {score.low:g} and {score.high or math.inf:g}, not "
-                    f"{bound.bound:g}. Write 0.85, or 85%."
-                )
+            refused = bound.refused(score.low, score.high)
+            if refused:
+                raise click.UsageError(refused)
             for name, scores in result.items():
                 value = scores[bound.score]
                 if not bound.kept_by(value):

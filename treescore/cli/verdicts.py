@@ -62,6 +62,9 @@ def resolved(client: Client, benchmark: Mapping[str, Any], thresholds: Sequence[
         if score not in catalogue:
             some = ", ".join(f"{key}.{name}" for name in list(catalogue)[:8])
             raise Stopped(WRONG_INPUT, f"--fail-below {threshold.score}: unknown score. Scores: {some}, ...")
+        refused = threshold.refused(*catalogue[score]["range"])
+        if refused:
+            raise Stopped(WRONG_INPUT, refused)
         directed.append(threshold._replace(higher_is_better=catalogue[score]["higher_is_better"]))
     return directed
 

@@ -142,6 +142,7 @@ def test_where_lower_is_better_a_threshold_is_missed_from_above(served, tmp_path
     task = Task(served, gold, format="pharaoh", metrics=["alignment"])
     output = folder / "systems" / "hmm.pharaoh"
     task.run(output, "--fail-below", "alignment.aer=0.2")
+    assert "is between 0 and 1, not 10" in task.run(output, "--fail-below", "alignment.aer=10", status=2).stderr
     done = task.run(output, "--fail-below", "alignment.aer=0.1", status=1)
     assert "alignment.aer <= 0.1: missed" in done.stderr
 
