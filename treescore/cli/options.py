@@ -617,7 +617,7 @@ def fail_below_option(function: _Function) -> _Function:
     """Add `--fail-below`."""
     return click.option(
         "--fail-below", "thresholds", multiple=True, type=ThresholdValue(),
-        help="End with status 1 where a score is worse than X, as ud.las_f1=0.85. Repeatable.",
+        help="End with status 1 where a score is worse than X, as ud.las_f1=0.85 or LAS=85%. Repeatable.",
     )(function)  # fmt: skip
 
 
