@@ -26,7 +26,7 @@ EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 READ_BENCHMARK = ("GET", "/v1/benchmarks/x")
 READ_BOARD = ("GET", "/v1/benchmarks/x/leaderboard")
 SCORERS = ("GET", "/v1/scorers/attachment")
-CATALOGUE = {"scores": [{"name": "las", "higher_is_better": True}]}
+CATALOGUE = {"scores": [{"name": "las", "higher_is_better": True, "range": [0.0, 1.0]}]}
 SCRIPT = {
     READ_BENCHMARK: [(200, {}, BENCHMARK)],
     READ_BOARD: [(200, {}, BOARD)],

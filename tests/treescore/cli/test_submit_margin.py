@@ -76,7 +76,7 @@ def test_nothing_is_shown_where_the_two_are_scored_on_different_sentences(files)
 
 
 def test_no_threshold_is_kept_by_leaving_sentences_out(files):
-    scorer = {"scores": [{"name": "las", "higher_is_better": True}]}
+    scorer = {"scores": [{"name": "las", "higher_is_better": True, "range": [0.0, 1.0]}]}
     scored = {**SCORED, "scores": {**SCORES, "covered": "59/60"}}
     for errors, status in (("exclude", 1), ("zero", 0)):
         script = answered(None) | {
