@@ -110,7 +110,7 @@ def _compared_views(
 
 
 @blueprint.post("")
-def test_board(benchmark: str) -> Response:
+def request_tests(benchmark: str) -> Response:
     """Have the differences of a board tested that is not tested by itself."""
     caller = visitors.sender("organise")
     board = {name: request.form.get(name) or None for name in ("score", "part")}

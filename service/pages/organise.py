@@ -62,8 +62,8 @@ def revise(benchmark: str) -> Response:
         if assigned.outputs:
             given["parts"] = {part: {"gold": text} for part, text in assigned.outputs.items()}
         if scoring:
-            changed = submit.json_object(scoring.encode(), "What is written under *Scoring*", f"/{SCORING}")
-            for name in changed.keys() - SCORED:
+            changed = submit.json_object(scoring.encode(), "What is written under “Scoring”", f"/{SCORING}")
+            for name in sorted(changed.keys() - SCORED):
                 detail = f"{name[:80]!r} is not taken here. Write {', '.join(SCORED)}."
                 raise invalid("unknown-field", f"/{SCORING}", detail)
             given |= changed

@@ -157,8 +157,8 @@ class Scored:
         """
         found = self.outcome.slices()
         if by not in found:
-            known = ", ".join(sorted(found)) or "none"
-            detail = f"Unknown grouping {by!r} of {self.entry.name}. Choose one of: {known}.{did_you_mean(by, found)}"
+            choice = f"Choose one of: {', '.join(sorted(found))}.{did_you_mean(by, found)}" if found else "It has none."
+            detail = f"Unknown grouping {by!r} of {self.entry.name}. {choice}"
             raise InputError(Problem("unknown-grouping", detail, pointer="/by"))
         flat = [dict(flat_values(row)) for row in found[by]]
         columns = _columns(flat)

@@ -76,6 +76,7 @@ def test_a_missing_zstandard_is_named_with_the_command_that_installs_it(tmp_path
     (tmp_path / "x.conllu.zst").write_bytes(b"x")
     code, detail = problem(tmp_path / "x.conllu.zst")
     assert code == "missing-extra"
+    assert problem(tmp_path / "y.conllu.zst")[0] == "unreadable-file"
     assert "pip install 'treescore[zstd]'" in detail
 
 
