@@ -234,7 +234,7 @@ def _gunzipped(path: Path, budget: _Budget) -> bytes:
 
 
 def _unzstd(path: Path, budget: _Budget) -> bytes:
-    path.stat()  # a missing file is told before a missing package
+    path.stat()  # a missing file is reported before a missing package
     try:
         import zstandard  # noqa: PLC0415 - an extra
     except ImportError as error:
