@@ -5,11 +5,13 @@ list is not shown. The levels are those of the benchmark, before and after closi
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import orjson
 
 from service.caller import Caller
 from service.policy import documents as policy_documents
@@ -18,6 +20,7 @@ from service.policy.documents import Document, chosen
 from service.policy.release import Release
 from service.requests import POOLED
 from service.store.benchmarks import Benchmark
+from service.store.score_records import finite
 from treescore.core import arrays, params
 from treescore.errors import Problem
 
@@ -173,7 +176,7 @@ def rows_view(
     addresses: Sequence[str],
     scores: arrays.FloatArray,
 ) -> list[dict[str, Any]]:
-    """Return leaderboard rows with the listed ones of their scores, none where nothing is scored.
+    """Return leaderboard rows with the listed ones of their scores as JSON, none where nothing is scored.
 
     Their ranks must come from `Release.ranking`; below `rounded` they are None.
 
@@ -185,7 +188,7 @@ def rows_view(
         scores: exact, float64 (rows, addresses); NaN where undefined.
     """
     listed = [at for at, address in enumerate(addresses) if address in release.listed]
-    names, nothing = [addresses[at] for at in listed], [None] * len(scores)
+    write, nothing = _written(tuple(addresses[at] for at in listed)), [None] * len(scores)
     known = (*_ROW, *(_ROW_ROUNDED if release.scored else ()), *(_ROW_SCORES if release.tested else ()))
     shown = {
         **chosen(columns, known),
@@ -196,17 +199,32 @@ def rows_view(
         "detectable": [value if value is None else release.detectable(value) for value in columns["detectable"]],
         "runs": [value if value is None else release.runs(value) for value in columns["runs"]],
         "scores": [
-            {} if covered is None else dict(zip(names, of_row, strict=True))
+            {} if covered is None else write(of_row.tobytes())
             for covered, of_row in zip(columns["covered"], release.scores(scores[:, listed]), strict=True)
         ],
     }
     return _rows(shown)
 
 
+MOST_WRITTEN = 400_000
+"""Scores of rows that are kept written, for each of two lists of names; at most 60 bytes each."""
+
+
+@lru_cache(maxsize=2)
+def _written(names: tuple[str, ...]) -> Callable[[bytes], orjson.Fragment]:
+    """Return what writes the scores of a row, float64 by name, as JSON: most rows of a changed board are as before."""
+
+    @lru_cache(maxsize=MOST_WRITTEN // max(1, len(names)))
+    def write(values: bytes) -> orjson.Fragment:
+        return orjson.Fragment(orjson.dumps(dict(zip(names, np.frombuffer(values).tolist(), strict=True))))
+
+    return write
+
+
 def matrix_rows_view(
     release: Release, columns: Columns, parts: Sequence[str], values: arrays.FloatArray
 ) -> list[dict[str, Any]]:
-    """Return rows of a matrix; the score of a part that is hidden is None.
+    """Return rows of a matrix; the score of a part that is hidden is NaN.
 
     Args:
         release: what the caller sees.
@@ -235,7 +253,7 @@ def _scored(release: Release, columns: Columns) -> Columns:
     elif release.hidden:
         missing = [names and [name for name in names if name not in release.hidden] for names in missing]
     ranking = np.array(columns["score"], np.float64).reshape(-1, 1)
-    score = [value for (value,) in release.scores(ranking)]
+    score = [*map(finite, release.scores(ranking)[:, 0].tolist())]
     return {"score": score, "missing_parts": missing, "scored_parts": counts}
 
 

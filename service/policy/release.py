@@ -274,13 +274,12 @@ class Release:
         """Return a score (a number or None) as the level shows it, None below `rounded`."""
         return self._shown(value, figures.rounded_score, Level.ROUNDED)
 
-    def scores(self, values: FloatArray) -> list[list[float | None]]:
-        """Return scores, (rows, n), as `score` shows each; None where they are undefined, which is NaN."""
-        shown = figures.rounded_scores(values) if self.figure_level is Level.SCORES else values
-        boxed = shown.astype(object)
-        boxed[np.isnan(shown)] = None
-        found: list[list[float | None]] = boxed.tolist()
-        return found if self.tested else [[self.score(each) for each in row] for row in found]
+    def scores(self, values: FloatArray) -> FloatArray:
+        """Return scores, (rows, n), as `score` shows each; NaN where they are undefined or not shown."""
+        if self.tested:
+            return figures.rounded_scores(values) if self.figure_level is Level.SCORES else values
+        shown = [None if math.isnan(each) else self.score(each) for each in values.ravel().tolist()]
+        return np.array(shown, np.float64).reshape(values.shape)
 
     def intervals(self, ends: FloatArray) -> list[dict[str, float] | None]:
         """Return intervals, (n, 2), as `interval` shows each; None where there is none, which is NaN."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,6 +34,8 @@ WHOLE = ""
 """The share of a test set that is not split, as tables name it."""
 PARTS = "parts"
 """The column of results that holds the scores of single parts."""
+_AT_ONCE = 64
+"""Rows of all parts that stay in a processor's cache while they are averaged."""
 HELD = 0
 """The rung of scores that a ladder did not release."""
 SCORED, FAILED, MISSING = "scored", "failed", "missing"
@@ -166,7 +168,8 @@ def selected(
     columns: Sequence[str],
     *,
     score: str | None = None,
-    parts: Sequence[int] = (),
+    parts: Sequence[Sequence[int]] = (),
+    worst: FloatArray | float = math.nan,
 ) -> tuple[list[str], dict[str, FloatArray]]:
     """Select scores: what boards, matrices, lists and reports are made of.
 
@@ -178,11 +181,12 @@ def selected(
         addresses: of all scores of the revision.
         columns: of the table, as `macro` or `pooled_low`.
         score: the only one that is read; None for all.
-        parts: positions of the parts whose scores are read too.
+        parts: positions of the parts whose scores are read too, of several together their mean.
+        worst: value of each score, by which a missing part counts in a mean.
 
     Returns:
         The submissions with a record; and by column float64 (submissions, scores), NaN where undefined. PARTS is
-        (parts, submissions, scores), NaN in all of a part that is missing.
+        (parts, submissions, scores), NaN where a part, or each of several, is missing.
 
     Raises:
         ValueError: a stored array has another length.
@@ -196,27 +200,43 @@ def selected(
         stored = [func.substr(each, width * at + 1, width) for each, width in zip(stored, widths, strict=True)]
     query = select(c.submission_id, *stored).where(c.revision == revision, c.share == (share or WHOLE))
     query = query.execution_options(**{BYTES: True})
-    positions = np.array(parts, np.intp)
-
-    wide = bool(parts) and score is None
-
-    def of_parts(row: tuple[Any, ...]) -> tuple[Any, ...]:
-        # part after part, as they are averaged: a row fits into the nearest cache, all of them do not
-        return *row[:-1], np.frombuffer(row[-1], _FORMAT).reshape(size, -1).T[positions].tobytes()
-
-    rows: list[tuple[Any, ...]] = []
+    ids: list[str] = []
+    found: list[list[FloatArray]] = []
     for each in chosen:
-        # the driver's own rows, one by one: those of SQLAlchemy take longer than all the rest, and all parts are wide
-        read = iter(db.execute(query.where(each)).cursor.fetchone, None)
-        rows.extend(map(of_parts, read) if wide else read)
-    ids, *bodies = zip(*rows, strict=True) if rows else [()] * (1 + len(names))
-    arrays = {name: np.frombuffer(b"".join(each), _FORMAT) for name, each in zip(names, bodies, strict=True)}
-    shown: dict[str, FloatArray] = {name: arrays[name].reshape(len(ids), size) for name in columns}
-    if parts and (wide or not ids):
-        shown[PARTS] = arrays[PARTS].reshape(len(ids), len(parts), size).transpose(1, 0, 2)
-    elif parts:
-        shown[PARTS] = arrays[PARTS].reshape(len(ids), size, -1)[:, :, positions].transpose(2, 0, 1)
-    return list(ids), shown
+        # the driver's own rows: those of SQLAlchemy take longer than all the rest
+        cursor = db.execute(query.where(each)).cursor
+        for rows in iter(partial(cursor.fetchmany, _AT_ONCE), []):
+            block, *bodies = zip(*rows, strict=True)
+            arrays = [np.frombuffer(b"".join(body), _FORMAT).reshape(len(rows), size, -1) for body in bodies]
+            ids += block
+            found.append([*(array[:, :, 0] for array in arrays[: len(columns)])])
+            if parts:
+                found[-1].append(_means(arrays[-1], parts, worst))
+    if not found:
+        found = [[*(np.empty((0, size)) for _ in columns), np.empty((len(parts), 0, size))]]
+    joined = zip(names, zip(*found, strict=True), strict=False)
+    return ids, {name: np.concatenate(arrays, axis=1 if name == PARTS else 0) for name, arrays in joined}
+
+
+def _means(rows: FloatArray, parts: Sequence[Sequence[int]], worst: FloatArray | float) -> FloatArray:
+    """Return the scores (parts, submissions, scores) of parts, of several their mean; see `selected`.
+
+    Args:
+        rows: of all parts, (submissions, scores, parts).
+        parts: positions.
+        worst: value of each score.
+    """
+    means = np.empty((len(parts), *rows.shape[:2]))
+    single = [at for at, of_it in enumerate(parts) if len(of_it) == 1]
+    means[single] = rows[:, :, [parts[at][0] for at in single]].transpose(2, 0, 1)
+    for at, of_it in enumerate(parts):
+        if len(of_it) > 1:
+            some = rows[:, :, of_it]
+            missing = np.isnan(some)
+            # one after the other: how many submissions are averaged at once must not change the last bit
+            total = np.add.accumulate(np.where(missing, np.reshape(worst, (-1, 1)), some), axis=-1)[:, :, -1]
+            means[at] = np.where(missing.all(axis=-1), np.nan, total / len(of_it))
+    return means
 
 
 def macro_of(

@@ -117,7 +117,7 @@ def items_page(items: Sequence[Mapping[str, object]], start: int, limit: int) ->
 
 def etag_of(body: bytes) -> str:
     """Return the validator of a body."""
-    return hashlib.blake2b(body, digest_size=16).hexdigest()
+    return hashlib.sha256(body).hexdigest()[:32]  # processors have instructions for it: boards have megabytes
 
 
 @overload

@@ -7,11 +7,9 @@ run.
 """
 
 import hashlib
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from functools import reduce
 from statistics import fmean, stdev
 from typing import NamedTuple, TypedDict
 
@@ -27,7 +25,7 @@ from service.store import benchmarks, boards, comparisons, revisions, score_reco
 from service.store.score_records import HELD, PARTS, finite
 from service.store.submissions import BASELINE, BoardEntry
 from service.usecases.scoring import config, part_scorer
-from treescore.core.arrays import BoolArray, FloatArray
+from treescore.core.arrays import FloatArray
 from treescore.core.params import Json
 from treescore.core.scores import Score
 from treescore.core.wording import did_you_mean
@@ -526,25 +524,14 @@ def scores_of(
     members = {
         name: [at[part] for part in board.tracks.get(name, [name])] for name in names if name not in (MACRO, POOLED)
     }
-    read = sorted({position for of_it in members.values() for position in of_it})
     addresses = board.scoring.addresses
+    worst = [board.scoring.score(each)[1].worst for each in (addresses if score is None else [score])]
     ids, found = score_records.selected(
-        db, chosen, board.revision.number, share, addresses, whole, score=score, parts=read
-    )
-    of_part = dict(zip(read, found.get(PARTS, ()), strict=True))
-    known = [board.scoring.score(each)[1].worst for each in (addresses if score is None else [score])]
-    worst = np.array([math.nan if each is None else each for each in known], np.float64)
-    means = {name: _mean_over([of_part[each] for each in of_it], worst) for name, of_it in members.items()}
-    return ids, np.stack([found[name] if name in whole else means[name] for name in names], axis=1)
-
-
-def _mean_over(parts: Sequence[FloatArray], worst: FloatArray) -> FloatArray:
-    """Average the scores of parts, each (submissions, scores), with the worst value where a part has none."""
-    undefined: BoolArray = reduce(np.logical_and, map(np.isnan, parts))
-    # part after part: how many submissions are averaged at once must not change the last bit
-    total: FloatArray = reduce(np.add, (np.where(np.isnan(part), worst, part) for part in parts))
-    mean: FloatArray = np.where(undefined, np.nan, total / len(parts))
-    return mean
+        db, chosen, board.revision.number, share, addresses, whole, score=score, parts=[*members.values()],
+        worst=np.array(worst, np.float64),
+    )  # fmt: skip
+    found |= zip(members, found.pop(PARTS, ()), strict=True)
+    return ids, np.stack([found[name] for name in names], axis=1)
 
 
 def tested_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[list[str], dict[str, str]]:

@@ -211,7 +211,8 @@ def _built(
             break
         benchmark = after
     final = not document.get("significance", {}).get("pending")
-    return Shown(None, orjson.dumps(document), final=final, next=document["next"])
+    body = orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
+    return Shown(None, body, final=final, next=document["next"])
 
 
 MOST_ROWS = 2000

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import orjson
 import pytest
 
 from service.caller import Caller
@@ -40,6 +41,11 @@ def levels(document: dict[str, Any] | None = None, **changes: Any) -> dict[Level
         shown = shown if change is None else change if document is None else {**(shown or {}), **change}
         found[level] = shown
     return found
+
+
+def as_sent(rows: list[dict[str, Any]]) -> Any:
+    """Rows of a board as they are read from JSON."""
+    return orjson.loads(orjson.dumps(rows, option=orjson.OPT_SERIALIZE_NUMPY))
 
 
 SUBMISSION = {"id": "sub_1", "scores": None}
@@ -98,10 +104,10 @@ TABLE: dict[str, tuple[View, dict[Level, Any]]] = {
         levels(none=[], status=[{"code": "other-words"}], gold=[{"code": "other-words", **PLACE, "detail": "SECRET"}]),
     ),
     "a row": (
-        lambda level: gate.rows_view(
+        lambda level: as_sent(gate.rows_view(
             replace(release(level), board=True), {name: [value] for name, value in (ROW | SECRET).items()},
             np.array([[LOW, EXACT]]), ["a.uas", "a.las"], np.full((1, 2), EXACT),
-        )[0],
+        ))[0],
         levels(
             {**dict.fromkeys(ROW), "team": "lyon", "scores": {"a.las": None}},
             rounded={
@@ -118,10 +124,10 @@ TABLE: dict[str, tuple[View, dict[Level, Any]]] = {
         ),
     ),
     "a row of a matrix": (
-        lambda level: gate.matrix_rows_view(
+        lambda level: as_sent(gate.matrix_rows_view(
             release(level), {name: [value] for name, value in (MATRIX_ROW | SECRET).items()},
             ["en", "de", "small"], np.array([[EXACT, math.nan, EXACT]]),
-        )[0],
+        ))[0],
         levels(
             {**dict.fromkeys(MATRIX_ROW), "team": "lyon", "values": [None] * 3},
             rounded={"rank": 1, "score": 0.9, "values": [0.9, None, None], "missing_parts": ["de"], "scored_parts": 1},

@@ -43,7 +43,7 @@ def test_scores_are_those_of_the_document(sent):
     columns = (MACRO, "macro_low", POOLED, "pooled_high")
     with sent.context.store.read() as db:
         addresses = addresses_of(db)
-        ids, found = selected(db, of_benchmark(SLUG), 1, None, addresses, columns, parts=(0, 1))
+        ids, found = selected(db, of_benchmark(SLUG), 1, None, addresses, columns, parts=[[0], [1]])
         documents = [score_records.get(db, each, 1, None).document for each in ids]
     assert ids == sent.ids
     for column, path in zip(columns, (("macro",), ("macro_ci95", "low"), ("scores",), ("ci95", "high")), strict=True):
@@ -60,12 +60,23 @@ def test_scores_are_those_of_the_document(sent):
 def test_one_score_is_that_of_all(sent):
     with sent.context.store.read() as db:
         addresses = addresses_of(db)
-        _, of_all = selected(db, of_benchmark(SLUG), 1, None, addresses, (MACRO,), parts=(0, 1))
+        _, of_all = selected(db, of_benchmark(SLUG), 1, None, addresses, (MACRO,), parts=[[0], [1]])
         for at, address in enumerate(addresses):
             its = of_submissions(sent.ids)
-            _, of_one = selected(db, its, 1, None, addresses, (MACRO,), score=address, parts=(1, 0))
+            _, of_one = selected(db, its, 1, None, addresses, (MACRO,), score=address, parts=[[1], [0]])
             np.testing.assert_array_equal(of_one[MACRO][:, 0], of_all[MACRO][:, at])
             np.testing.assert_array_equal(of_one[PARTS][::-1, :, 0], of_all[PARTS][:, :, at])
+
+
+def test_of_several_parts_the_mean_is_selected_however_many_rows_are_read_at_once(sent, monkeypatch):
+    with sent.context.store.read() as db:
+        asked = of_benchmark(SLUG), 1, None, addresses_of(db), ()
+        ids, at_once = selected(db, *asked, parts=[[0], [1], [0, 1]], worst=0.0)
+        monkeypatch.setattr(score_records, "_AT_ONCE", 2)
+        assert selected(db, *asked, parts=[[0, 1]], worst=0.0)[0] == ids
+        np.testing.assert_array_equal(selected(db, *asked, parts=[[0, 1]], worst=0.0)[1][PARTS][0], at_once[PARTS][2])
+    first, second, mean = at_once[PARTS]
+    np.testing.assert_array_equal(mean, (first + np.nan_to_num(second)) / 2)
 
 
 def test_only_those_are_selected_that_are_chosen(sent):

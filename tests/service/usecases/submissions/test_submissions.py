@@ -63,7 +63,7 @@ def test_scores_are_pooled_over_parts_and_averaged_over_parts(task, pair, contex
         its = score_records.of_submissions([submission])
         _, stored = score_records.selected(
             db, its, 1, None, scoring_config(revisions.get(db, SLUG, 1).scoring).addresses, (MACRO, POOLED),
-            score="attachment.las", parts=(0, 1),
+            score="attachment.las", parts=[[0], [1]],
         )  # fmt: skip
         [rows] = score_records.counts(db, submission, 1, [0], 0)
     assert stored[MACRO].tolist() == [[pytest.approx((5 / 6 + 1) / 2)]]
