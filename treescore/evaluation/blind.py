@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from treescore.core import trees
 from treescore.formats.sdp import without_graph, write_sdp
 
 if TYPE_CHECKING:
     from treescore.core.arrays import IntArray
-    from treescore.core.trees import Vocabulary
 
 EMPTY_CATEGORY = "-NONE-"
 """Tag of traces and other empty elements, which are annotation, not words."""
 _NO_SPACE = "SpaceAfter=No"
-_COLUMNS_AFTER_FORM = "\t_\t_\t_\t_\t_\t_\t_\t"
-
-
-class _Token(NamedTuple):
-    """One token of the surface: the word after its last, its form, whether a space follows."""
-
-    stop: int
-    surface: str
-    spaced: bool
+_AFTER_FORM = ["\t_" * 7 + f"\t{misc}\n" for misc in (_NO_SPACE, "_")]
+"""The rest of a line of CoNLL-U, by whether a space follows."""
 
 
 def blind_inputs(treebank: trees.Treebank) -> Mapping[str, str]:
@@ -40,10 +34,10 @@ def blind_inputs(treebank: trees.Treebank) -> Mapping[str, str]:
         return {"words": "".join(f"{line}\n" for line in lines), "text": _running(lines, [None] * len(lines))}
     if isinstance(treebank, trees.DependencyTreebank):
         documents = treebank.sentences.attributes.get("newdoc") or [None] * len(treebank)
-        return {"words": "".join(_columns(treebank)), "text": _running(_surface(treebank), documents)}
+        return {"words": _columns(treebank), "text": _running(_surface(treebank), documents)}
     if isinstance(treebank, trees.SemanticTreebank):
-        form = _strings(treebank.vocabulary, treebank.forms)
-        lines = [" ".join(map(form, range(begin, end))) for begin, end in pairwise(treebank.word_offsets.tolist())]
+        forms = [*map(treebank.vocabulary.strings.__getitem__, treebank.forms.tolist())]
+        lines = [" ".join(forms[begin:end]) for begin, end in pairwise(treebank.word_offsets.tolist())]
         return {"words": write_sdp(without_graph(treebank)), "text": _running(lines, [None] * len(lines))}
     if isinstance(treebank, trees.ParallelTreebank):
         sides = {"source": treebank.source, "target": treebank.target}
@@ -70,43 +64,28 @@ def _constituent_lines(treebank: trees.ConstituentTreebank | trees.Discontinuous
         yield " ".join(strings[words[word]] for word in range(begin, end) if tags[word] != empty)
 
 
-def _columns(treebank: trees.DependencyTreebank) -> Iterator[str]:
-    """Yield lines of CoNLL-U, a blank one after each sentence."""
-    form = _strings(treebank.vocabulary, treebank.forms)
-    spaced = _spaces(treebank.vocabulary, treebank.misc)
-    tokens = _multiword(treebank)
-    for begin, end in pairwise(treebank.word_offsets.tolist()):
-        for word in range(begin, end):
-            if word in tokens:
-                token = tokens[word]
-                misc = "_" if token.spaced else _NO_SPACE
-                yield f"{word - begin + 1}-{token.stop - begin}\t{token.surface}{_COLUMNS_AFTER_FORM}{misc}\n"
-            misc = "_" if spaced(word) else _NO_SPACE
-            yield f"{word - begin + 1}\t{form(word)}{_COLUMNS_AFTER_FORM}{misc}\n"
-        yield "\n"
+def _columns(treebank: trees.DependencyTreebank) -> str:
+    """Return the lines of sentences in CoNLL-U, a blank one after each."""
+    offsets = treebank.word_offsets
+    numbers = (np.arange(1, len(treebank.forms) + 1) - np.repeat(offsets[:-1], np.diff(offsets))).tolist()
+    words = zip(numbers, *_written(treebank, treebank.forms, treebank.misc), strict=True)
+    lines = [f"{number}\t{form}{_AFTER_FORM[spaced]}" for number, form, spaced in words]
+    for start, end, form, spaced in _multiword(treebank):
+        lines[start] = f"{numbers[start]}-{numbers[end - 1]}\t{form}{_AFTER_FORM[spaced]}{lines[start]}"
+    return "".join("".join(lines[begin:end]) + "\n" for begin, end in pairwise(offsets.tolist()))
 
 
 def _surface(treebank: trees.DependencyTreebank) -> list[str]:
     """Return the text of each sentence: its comment, else its tokens with spaces by SpaceAfter."""
-    comments = treebank.sentences.attributes.get("text")
-    form = _strings(treebank.vocabulary, treebank.forms)
-    spaced = _spaces(treebank.vocabulary, treebank.misc)
-    tokens = _multiword(treebank)
-    offsets = treebank.word_offsets.tolist()
-    texts = []
-    for sentence, (begin, end) in enumerate(pairwise(offsets)):
-        comment = comments[sentence] if comments else None
-        if comment:
-            texts.append(comment)
-            continue
-        pieces = []
-        word = begin
-        while word < end:
-            token = tokens.get(word) or _Token(word + 1, form(word), spaced(word))
-            pieces += [token.surface, " " if token.spaced else ""]
-            word = token.stop
-        texts.append("".join(pieces).rstrip())
-    return texts
+    words = zip(*_written(treebank, treebank.forms, treebank.misc), strict=True)
+    tokens = [form + " " * spaced for form, spaced in words]
+    for start, end, form, spaced in _multiword(treebank):
+        tokens[start:end] = [form + " " * spaced, *[""] * (end - start - 1)]
+    comments = treebank.sentences.attributes.get("text") or [None] * len(treebank)
+    bounds = pairwise(treebank.word_offsets.tolist())
+    return [
+        comment or "".join(tokens[begin:end]).rstrip() for comment, (begin, end) in zip(comments, bounds, strict=True)
+    ]
 
 
 def _running(sentences: list[str], documents: Sequence[str | None]) -> str:
@@ -120,24 +99,16 @@ def _running(sentences: list[str], documents: Sequence[str | None]) -> str:
     return "\n".join(" ".join(line) + "\n" for line in lines)
 
 
-def _strings(vocabulary: Vocabulary, numbers: IntArray) -> Callable[[int], str]:
-    listed = numbers.tolist()
-    return lambda index: vocabulary.strings[listed[index]]
+def _written(treebank: trees.DependencyTreebank, forms: IntArray, misc: IntArray) -> tuple[list[str], list[bool]]:
+    """Return the strings of forms, and whether a space follows each, by MISC."""
+    spaced = treebank.vocabulary.table(misc, lambda each: _NO_SPACE not in each.split("|"))
+    return [*map(treebank.vocabulary.strings.__getitem__, forms.tolist())], (spaced[misc] > 0).tolist()
 
 
-def _spaces(vocabulary: Vocabulary, column: IntArray) -> Callable[[int], bool]:
-    """Make a function that tells whether a space follows, by MISC."""
-    misc = _strings(vocabulary, column)
-    return lambda index: _NO_SPACE not in misc(index).split("|")
+def _multiword(treebank: trees.DependencyTreebank) -> Iterator[tuple[int, int, str, bool]]:
+    """Yield each multiword token: its first word, the one after its last, its form, whether a space follows.
 
-
-def _multiword(treebank: trees.DependencyTreebank) -> dict[int, _Token]:
-    """Map the first word of each multiword token to the token. SpaceAfter of its words is ignored."""
-    form = _strings(treebank.vocabulary, treebank.mwt_forms)
-    spaced = _spaces(treebank.vocabulary, treebank.mwt_misc)
-    return {
-        begin: _Token(end, form(number), spaced(number))
-        for number, (begin, end) in enumerate(
-            zip(treebank.mwt_starts.tolist(), treebank.mwt_ends.tolist(), strict=True)
-        )
-    }
+    SpaceAfter of its words is ignored.
+    """
+    written = _written(treebank, treebank.mwt_forms, treebank.mwt_misc)
+    return zip(treebank.mwt_starts.tolist(), treebank.mwt_ends.tolist(), *written, strict=True)

@@ -12,15 +12,16 @@ Jobs are left out: how long one takes would tell its sender whether another call
 import hashlib
 import hmac
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 import treescore
@@ -324,39 +325,74 @@ def sentence_keys(gold: trees.Treebank, key: bytes) -> arrays.IntArray:
         gold: as it was read.
         key: of the benchmark; without it the digests confirm no guess.
     """
-
-    def digest(value: object) -> int:
-        body = hashlib.blake2b(repr(value).encode(), key=key, digest_size=KEY_BYTES).digest()
-        return int.from_bytes(body, "little", signed=True)
-
-    rows = [list(map(digest, column)) for column in _columns(gold)]
-    return np.array(rows, np.int64).reshape(len(rows), len(gold))
+    return np.array([*_columns(gold, _Keyed(key))]).view(np.int64)
 
 
-def _columns(gold: trees.Treebank) -> Iterator[Sequence[object]]:
-    """Yield columns, each with one value a sentence."""
+class _Keyed:
+    """Digests under a key: of a value by BLAKE2b, of a list from those of its values, which are computed once.
+
+    A list of n values has the sum of their digests, each times a power of an odd number that the key determines.
+
+    Args:
+        key: what is secret.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._empty = np.uint64(self.of("of lists"))
+        self._odd = np.uint64(self.of("of places") | 1)
+
+    def of(self, value: object) -> int:
+        """Return the digest of a value, by its `repr`."""
+        body = hashlib.blake2b(repr(value).encode(), key=self._key, digest_size=KEY_BYTES).digest()
+        return int.from_bytes(body, "little")
+
+    def of_each(self, values: Iterable[object]) -> NDArray[np.uint64]:
+        """Return the digests of values, (n,)."""
+        return np.array([*map(self.of, values)], np.uint64)
+
+    def of_lists(self, values: arrays.IntArray, offsets: arrays.IntArray, name: _NameOf) -> NDArray[np.uint64]:
+        """Return the digests of the lists of names of the values between each offset and the next, (n - 1,)."""
+        low = values.min(initial=0)
+        distinct = arrays.appearing(values - low, int(values.max(initial=0) - low) + 1)
+        table = np.zeros(distinct.max(initial=0) + 1, np.uint64)
+        table[distinct] = self.of_each(map(name, (distinct + low).tolist()))
+        lengths = np.diff(offsets)
+        powers = np.cumprod(np.full(lengths.max(initial=0), self._odd))
+        places = np.arange(len(values)) - np.repeat(offsets[:-1], lengths)
+        sums = np.append(np.uint64(0), np.cumsum(table[values - low] * powers[places]))
+        found: NDArray[np.uint64] = self._empty + sums[offsets[1:]] - sums[offsets[:-1]]
+        return found
+
+    def together(self, *digests: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return the digests of what several columns, (n,) each, hold together."""
+        return reduce(lambda known, more: known * self._odd + more, digests)
+
+
+def _columns(gold: trees.Treebank, keyed: _Keyed) -> Iterator[NDArray[np.uint64]]:
+    """Yield columns, each with one digest a sentence."""
     if isinstance(gold, trees.ParallelTreebank):
         for side in (gold.source, gold.target, gold.alignment):
-            yield from _columns(side)
+            yield from _columns(side, keyed)
     elif isinstance(gold, trees.DependencyTreebank):
-        yield from _dependencies(gold)
+        yield from _dependencies(gold, keyed)
         if isinstance(gold, trees.ExpressionTreebank):
-            yield _expressions(gold)
+            yield _expressions(gold, keyed)
     elif isinstance(gold, trees.ConstituentTreebank):
-        yield from _constituents(gold)
+        yield from _constituents(gold, keyed)
     elif isinstance(gold, trees.DiscontinuousTreebank):
-        yield from _discontinuous(gold)
+        yield from _discontinuous(gold, keyed)
     elif isinstance(gold, trees.SemanticTreebank):
-        yield from _graphs(gold)
+        yield from _graphs(gold, keyed)
     else:
-        yield _links(gold)
+        yield _links(gold, keyed)
 
 
-def _dependencies(gold: trees.DependencyTreebank) -> Iterator[Sequence[object]]:
+def _dependencies(gold: trees.DependencyTreebank, keyed: _Keyed) -> Iterator[NDArray[np.uint64]]:
     name = gold.vocabulary.strings.__getitem__
     for column in ("forms", "lemmas", "upos", "xpos", "feats", "deprels", "deps"):
-        yield _names_by_sentence(getattr(gold, column), gold.word_offsets, name)
-    yield _names_by_sentence(
+        yield keyed.of_lists(getattr(gold, column), gold.word_offsets, name)
+    yield keyed.of_lists(
         gold.heads, gold.word_offsets, lambda head: name(trees.ODD_HEAD - head) if head <= trees.ODD_HEAD else str(head)
     )
     more: list[list[object]] = [[] for _ in range(len(gold))]
@@ -369,67 +405,61 @@ def _dependencies(gold: trees.DependencyTreebank) -> Iterator[Sequence[object]]:
         *(each.tolist() for each in (gold.empty_sentences, gold.empty_ids, gold.empty_deps)), strict=True
     ):
         more[owner].append((name(number), name(deps)))
-    yield more
+    yield keyed.of_each(more)
 
 
-def _expressions(gold: trees.ExpressionTreebank) -> Sequence[object]:
-    """Return the categories and words of each sentence's expressions, in any order of their numbers."""
+def _expressions(gold: trees.ExpressionTreebank, keyed: _Keyed) -> NDArray[np.uint64]:
+    """Return a column of the categories and words of each sentence's expressions, in any order of their numbers."""
     name = gold.vocabulary.strings.__getitem__
     found: list[list[object]] = [[] for _ in range(len(gold))]
     owners = gold.expression_sentences()
     words = gold.expression_words - np.repeat(gold.word_offsets[owners], np.diff(gold.expression_offsets))
-    of_each = _names_by_sentence(words, gold.expression_offsets, str)
-    for owner, category, members in zip(owners.tolist(), gold.categories.tolist(), of_each, strict=True):
+    of_each = keyed.of_lists(words, gold.expression_offsets, str)
+    for owner, category, members in zip(owners.tolist(), gold.categories.tolist(), of_each.tolist(), strict=True):
         found[owner].append((name(category), members))
-    return [sorted(each, key=repr) for each in found]
+    return keyed.of_each(sorted(each, key=repr) for each in found)
 
 
-def _constituents(gold: trees.ConstituentTreebank) -> Iterator[Sequence[object]]:
+def _constituents(gold: trees.ConstituentTreebank, keyed: _Keyed) -> Iterator[NDArray[np.uint64]]:
     name = gold.vocabulary.strings.__getitem__
-    yield _names_by_sentence(gold.words, gold.word_offsets, name)
-    yield _names_by_sentence(gold.tags, gold.word_offsets, lambda tag: name(tag) if tag >= 0 else "")
-    yield _names_by_sentence(gold.labels, gold.node_offsets, name)
-    starts, ends = (_names_by_sentence(each, gold.node_offsets, str) for each in (gold.starts, gold.ends))
-    yield list(zip(starts, ends, strict=True))
+    yield keyed.of_lists(gold.words, gold.word_offsets, name)
+    yield keyed.of_lists(gold.tags, gold.word_offsets, lambda tag: name(tag) if tag >= 0 else "")
+    yield keyed.of_lists(gold.labels, gold.node_offsets, name)
+    starts, ends = (keyed.of_lists(each, gold.node_offsets, str) for each in (gold.starts, gold.ends))
+    yield keyed.together(starts, ends)
 
 
-def _discontinuous(gold: trees.DiscontinuousTreebank) -> Iterator[Sequence[object]]:
+def _discontinuous(gold: trees.DiscontinuousTreebank, keyed: _Keyed) -> Iterator[NDArray[np.uint64]]:
     name = gold.vocabulary.strings.__getitem__
     for column in (gold.words, gold.word_functions, gold.lemmas, gold.morphs):
-        yield _names_by_sentence(column, gold.word_offsets, name)
-    yield _names_by_sentence(gold.tags, gold.word_offsets, lambda tag: name(tag) if tag >= 0 else "")
+        yield keyed.of_lists(column, gold.word_offsets, name)
+    yield keyed.of_lists(gold.tags, gold.word_offsets, lambda tag: name(tag) if tag >= 0 else "")
     for column in (gold.labels, gold.functions):
-        yield _names_by_sentence(column, gold.node_offsets, name)
+        yield keyed.of_lists(column, gold.node_offsets, name)
     firsts = gold.node_offsets[:-1]
     anchors = gold.anchors - np.repeat(firsts, np.diff(gold.word_offsets))
     parents = gold.parents - np.repeat(firsts, np.diff(gold.node_offsets))
     parents[firsts] = structure.NONE
-    above = (_names_by_sentence(anchors, gold.word_offsets, str), _names_by_sentence(parents, gold.node_offsets, str))
-    yield list(zip(*above, strict=True))
+    above = (keyed.of_lists(anchors, gold.word_offsets, str), keyed.of_lists(parents, gold.node_offsets, str))
+    yield keyed.together(*above)
 
 
-def _graphs(gold: trees.SemanticTreebank) -> Iterator[Sequence[object]]:
+def _graphs(gold: trees.SemanticTreebank, keyed: _Keyed) -> Iterator[NDArray[np.uint64]]:
     name = gold.vocabulary.strings.__getitem__
     for column in (gold.forms, gold.lemmas, gold.tags, gold.frames):
-        yield _names_by_sentence(column, gold.word_offsets, name)
+        yield keyed.of_lists(column, gold.word_offsets, name)
     for flags in (gold.tops, gold.predicates):
-        yield _names_by_sentence(flags.astype(np.int64), gold.word_offsets, str)
+        yield keyed.of_lists(flags.astype(np.int64), gold.word_offsets, str)
     owners = np.searchsorted(gold.word_offsets, gold.edge_arguments, "right") - 1
     firsts = gold.word_offsets[owners]
     bounds = np.searchsorted(owners, np.arange(len(gold) + 1))
-    ends = (_names_by_sentence(each - firsts, bounds, str) for each in (gold.edge_predicates, gold.edge_arguments))
-    yield list(zip(*ends, _names_by_sentence(gold.edge_labels, bounds, name), strict=True))
+    ends = (keyed.of_lists(each - firsts, bounds, str) for each in (gold.edge_predicates, gold.edge_arguments))
+    yield keyed.together(*ends, keyed.of_lists(gold.edge_labels, bounds, name))
 
 
-def _links(gold: trees.Alignments) -> Sequence[object]:
+def _links(gold: trees.Alignments, keyed: _Keyed) -> NDArray[np.uint64]:
     links = list(zip(gold.source.tolist(), gold.target.tolist(), gold.sure.tolist(), strict=True))
-    return [sorted(links[start:end]) for start, end in pairwise(gold.offsets.tolist())]
-
-
-def _names_by_sentence(values: arrays.IntArray, offsets: arrays.IntArray, name: _NameOf) -> list[list[str]]:
-    """Return the names of the values, sentence by sentence."""
-    names = [name(value) for value in values.tolist()]
-    return [names[start:end] for start, end in pairwise(offsets.tolist())]
+    return keyed.of_each(sorted(links[start:end]) for start, end in pairwise(gold.offsets.tolist()))
 
 
 _STRINGS = (
