@@ -16,7 +16,7 @@ from service.usecases.boards.ranking import incomplete_last, systems_together, t
 from service.usecases.boards.work import Side, rank_changes, schedule_board_comparison
 from service.usecases.runs import Cancelled, Ending, Failure, Outdated, Progress, QueuedRun
 from service.usecases.scoring.config import ScoringConfig, scoring_config
-from service.usecases.scoring.gold import benchmark_key, keyed_digest, load_part, sentence_keys
+from service.usecases.scoring.gold import benchmark_key, keep_gold, keyed_digest, load_part, sentence_keys
 from service.usecases.scoring.part_scorer import Scorer
 from service.usecases.scoring.shares import blocks_name, packed_documents, place_on_ladder, unsplittable
 from treescore.errors import InputError, LimitError, Problem, ProblemList, ScoringError
@@ -116,6 +116,7 @@ def _check_part(context: Context, revision: revisions.Revision, scoring: Scoring
         digest = keyed_digest(key, loaded.digest)
         checked = revisions.Part(part.name, part.position, len(gold), word_count(gold), digest)
         revisions.save_part(db, revision.id, checked, keys)
+    keep_gold(context, revision, part, loaded.digest, evaluation.read_gold)
 
 
 def _rescore(context: Context, run: runs.Run, revision: revisions.Revision) -> Ending | None:

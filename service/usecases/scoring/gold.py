@@ -253,6 +253,11 @@ def known_gold(context: Context, revision: Revision, part: Part, spec: Spec, dig
     return KnownGold(ReadGold(*treebanks_of(body)), _items(stored, part.name))
 
 
+def keep_gold(context: Context, revision: Revision, part: Part, digest: str, read: ReadGold) -> None:
+    """Keep the gold of a part that was read, for `known_gold`; its digest is that of `stored_digests`."""
+    _keep(context, _FileName(revision.id, part.position, _key(context.config, revision, digest)), read)
+
+
 def evaluation_against(context: Context, part: Part, spec: Spec, known: KnownGold) -> Evaluation:
     """Return the evaluation against the gold of a part, whose vocabulary grows with each output."""
     pointer = f"/parts/{part.name}/gold"
@@ -301,14 +306,18 @@ def _read(context: Context, revision: Revision, part: Part, spec: Spec, name: _F
     with context.store.read() as db:
         gold = load_part(db, revision, part.name, spec)
     read = evaluation_of(spec, gold, revision, part.name, context.config.limits).read_gold
+    _keep(context, name, read)
+    return KnownGold(read, gold.items)
+
+
+def _keep(context: Context, name: _FileName, read: ReadGold) -> None:
     files = gold_files_of(context)
     if files.limit:
         files.write(*name, flat_bytes(read.vocabulary, read.treebanks))
         with context.store.read() as db:
-            deleted = not revisions.scored_under(db, [revision.id])
+            deleted = not revisions.scored_under(db, [name.revision_id])
         if deleted:  # since gold was read; the process that deleted it may have found no file yet
-            files.drop([revision.id])
-    return KnownGold(read, gold.items)
+            files.drop([name.revision_id])
 
 
 KEY_BYTES = 8
