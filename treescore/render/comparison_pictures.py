@@ -19,6 +19,8 @@ from treescore.render.heat_maps import draw_pair_map, pair_map
 from treescore.render.table import text_warning
 
 _LISTED = 40
+_NAMED = 5
+"""Systems that one sentence names."""
 _NARROWEST_PICTURE = 760
 _BETWEEN_TABLES = 40
 """Pixels between two comparisons."""
@@ -214,18 +216,22 @@ def against_scale(every: Sequence[Opponent], factor: float, size: float = _AGAIN
 
 
 def verdict(every: Sequence[Opponent]) -> str:
-    """Return in one sentence how many systems are worse, how many better, and which do not differ significantly."""
+    """Return in one sentence how many systems are worse, how many better, and which do not differ significantly.
+
+    Of those that do not, the first are named.
+    """
     if every and all(each.p is None for each in every):
         ahead = sum(each.better is True for each in every)
         return f"Ahead of {ahead} of {len(every)}; which differences are significant is not known without p."
     better = sum(each.significant and each.better is True for each in every)
     worse = sum(each.significant and each.better is False for each in every)
-    open_ = [each.name for each in every if not each.significant]
+    open_ = [each.name for each in every if not each.significant and each.difference is not None]
+    apart = sum(each.difference is None for each in every)
     noun = "system" if len(every) == 1 else "systems"
     words = f"Better than {better} of {len(every)} {noun}, worse than {worse}"
-    if not open_:
-        return f"{words}."
-    return f"{words}; no significant difference to {len(open_)}: {listed(open_, _LISTED, ', ', ' and {} more')}."
+    if open_:
+        words += f"; no significant difference to {len(open_)}: {listed(open_, _NAMED, ', ', ' and {} more')}"
+    return f"{words}; not compared with {apart}." if apart else f"{words}."
 
 
 def against_svg(document: Mapping[str, Any], system: str, shares: Container[str] = ()) -> str:

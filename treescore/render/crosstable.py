@@ -316,7 +316,12 @@ INTERVAL = "interval"
 
 def notes(document: Document) -> list[str]:
     """Return what stands below every form of a comparison: its notes, what could not be scored, what was not tested."""
-    untested = [f"not tested: {wording.one_line(each['name'])} ({each['reason']})" for each in document["untested"]]
+    reasons: dict[str, list[str]] = {}
+    for each in document["untested"]:
+        reasons.setdefault(each["reason"], []).append(wording.one_line(each["name"]))
+    untested = [
+        f"not tested: {wording.listed(names, 10, ', ', ' and {} more')} ({reason})" for reason, names in reasons.items()
+    ]
     unscored = unscored_lines((each["name"], each["sentences"]) for each in document["systems"] if "sentences" in each)
     return [*identical(document), *document["notes"], *unscored, *untested]
 

@@ -11,6 +11,7 @@ from tests.fixtures.pictures import HOSTILE, check_golden, check_picture
 from tests.fixtures.svg_boxes import SVG, parsed, words_of
 from treescore.render.comparison_pictures import (
     MOST_PAIRS,
+    Opponent,
     against_svg,
     intervals_svg,
     opponents,
@@ -19,7 +20,7 @@ from treescore.render.comparison_pictures import (
     power_svg,
     verdict,
 )
-from treescore.render.crosstable import cross_table
+from treescore.render.crosstable import cross_table, notes
 from treescore.render.heat_maps import MOST_WORDED
 
 SCORE = "ud.las_f1"
@@ -163,6 +164,18 @@ def test_one_against_all_says_who_is_better_on_both_sides_of_the_ranks() -> None
     assert "transition <b> is better" in " ".join(words_of(parsed(lower)))
     with pytest.raises(KeyError):
         against_svg(SIX, "nobody")
+
+
+def test_one_sentence_names_a_few_of_many_systems() -> None:
+    names = [f"System {at}" for at in range(60)]
+    many = {**comparison(*names), "pairs": [], "untested": [{"name": name, "reason": "gone"} for name in names[9:]]}
+    assert notes(many)[-1] == f"not tested: {', '.join(names[9:19])} and 41 more (gone)"
+    near = [Opponent(name, 0.5, 0.0, p=1.0) for name in names[:50]]
+    apart = [Opponent(name, 0.5) for name in names[50:]]
+    assert verdict([*near, *apart]) == (
+        "Better than 0 of 60 systems, worse than 0; no significant difference to 50: System 0, System 1, System 2, "
+        "System 3, System 4 and 45 more; not compared with 10."
+    )
 
 
 def test_one_against_all_claims_nothing_without_p() -> None:
