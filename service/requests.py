@@ -9,6 +9,8 @@ from treescore.core.params import Json
 UNITS = ("auto", "sentence")
 """What the tests of a board are over: documents where gold marks them, or always sentences."""
 STATES = ("queued", "running", "succeeded", "failed", "cancelled")
+WITHDRAWN = "withdrawn"
+"""What a list of submissions may be narrowed to beside their states: those that were taken off the board."""
 ROLES = ("system", "baseline")
 PICKS = ("best", "last", "chosen", "all")
 MACRO, POOLED = "macro", "pooled"

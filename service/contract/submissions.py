@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, NotRequired, TypeAlias
 from typing_extensions import TypedDict
 
 from service.contract import common, derive, fields, jobs
-from service.requests import MISSING, Missing, Query, Request
+from service.requests import MISSING, STATES, WITHDRAWN, Missing, Query, Request
 
 
 class Switch(fields.Checked):
@@ -95,12 +95,12 @@ class SubmissionsQuery(common.PageQuery):
 
     Attributes:
         team: Only submissions of this team (organisers).
-        state: Only submissions in this state, if you may see it.
+        state: Only submissions in this state, if you may see it; `withdrawn`: those that were taken off the board.
         include: `main` adds the main score to each submission.
     """
 
     team: common.Slug | None = None
-    state: common.State | None = None
+    state: Annotated[str, fields.OneOf((*STATES, WITHDRAWN))] | None = None
     include: Annotated[str, fields.OneOf(("main",))] | None = None
 
 

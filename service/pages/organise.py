@@ -4,7 +4,8 @@ Teams are made many at once from a table; there are new tokens and invites. Of w
 deliveries, sending again, new secrets.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -24,7 +25,7 @@ from service.errors import BadRequest, NotFound, ServiceError, invalid, refuse
 from service.pages import answers, standing, submit, visitors
 from service.pages.figures import ScoreNames, benchmark_document
 from service.pages.settings import ZONES, faults_by_field, read_moment
-from service.requests import EVENT_KINDS, MOST_REVISION, SCOPES, STATES
+from service.requests import EVENT_KINDS, MOST_REVISION, SCOPES, STATES, WITHDRAWN
 from service.team_table import COLUMNS, MEDIA_TYPE, load_teams, teams_csv
 from service.usecases import events, tokens
 from service.usecases.benchmarks import benchmarks, revisions, teams
@@ -97,7 +98,7 @@ def _difference_values(benchmark: str, number: int) -> dict[str, Any]:
     document = benchmark_document(caller, benchmark)
     difference = revisions.difference(context, caller, benchmark, number).document
     view = revisions.view_revision(context, caller, benchmark, number)
-    named = {each["id"]: each["name"] for each in teams.list_teams(context, caller, benchmark, MANY_INVITES).items}
+    named = {each["id"]: each["name"] for each in _every_team(caller, benchmark)}
     moved = sorted(difference["moved"] or (), key=lambda move: move["rank_after"] or MOST_REVISION)
     return {
         "benchmark": document, "difference": difference, "moved": moved, "names": named,
@@ -106,7 +107,7 @@ def _difference_values(benchmark: str, number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-WITHDRAWN = {"withdraw": True, "restore": False}
+ON_BOARD = {"withdraw": False, "restore": True}
 """What the buttons do that are for the board."""
 submissions_blueprint = answers.pages("admin_submissions", "/admin/<benchmark>/submissions")
 
@@ -134,7 +135,7 @@ def change_submission(benchmark: str, submission: str) -> Response:
     caller = visitors.sender(ORGANISE)
     context = calls.context()
     asked, reason = request.form.get("do", ""), request.form.get("reason", "").strip()
-    if asked not in ("cancel", "retry", *WITHDRAWN):
+    if asked not in ("cancel", "retry", *ON_BOARD):
         raise BadRequest("The form does not say what to change. Load the page again.")
     query = SubmissionsQuery(team=request.form.get("team") or None, state=request.form.get("state") or None)
     try:
@@ -143,7 +144,7 @@ def change_submission(benchmark: str, submission: str) -> Response:
         elif asked == "retry":
             use_cases.retry_submission(context, caller, submission)
         else:
-            given = {"withdrawn": WITHDRAWN[asked], **({"reason": reason} if reason else {})}
+            given = {"withdrawn": not ON_BOARD[asked], **({"reason": reason} if reason else {})}
             use_cases.patch_submission(context, caller, submission, calls.loaded(SubmissionChanges, given))
     except answers.REFUSED as error:
         return answers.refused("admin_submissions.html", error, **_submissions_values(caller, benchmark, query))
@@ -164,9 +165,9 @@ def _submissions_values(caller: Caller, benchmark: str, query: SubmissionsQuery)
     sent, _ = standing.sent_list(caller, benchmark, page.items, main, benchmarks.level_of(context, caller, benchmark))
     return {
         "benchmark": document, "main": main, "ranks": ranks, "retried": retried, "next": page.next, "problem": None,
-        "chosen": {"team": query.team, "state": query.state}, "cursor": query.cursor, "states": STATES,
+        "chosen": {"team": query.team, "state": query.state}, "cursor": query.cursor, "states": (*STATES, WITHDRAWN),
         "sent": sent, "version": digest_of(repr((sent, ranks, page.next)).encode())[-16:],
-        "teams": teams.list_teams(context, caller, benchmark, MANY_INVITES).items,
+        "teams": list(_every_team(caller, benchmark)),
     }  # fmt: skip
 
 
@@ -176,8 +177,19 @@ def _may_retry(document: Submission) -> bool:
     return failure is not None and failure["kind"] == "service" and document["output_deleted_at"] is None
 
 
+def _every_team(caller: Caller, benchmark: str) -> Iterator[Mapping[str, object]]:
+    """Yield all teams of a benchmark, by id."""
+    query: PageQuery | None = MANY_INVITES
+    while query is not None:
+        page = teams.list_teams(calls.context(), caller, benchmark, query)
+        yield from page.items
+        query = None if page.next is None else replace(query, cursor=page.next)
+
+
 teams_blueprint = answers.pages("admin_teams", "/admin/<benchmark>/teams")
 MANY_INVITES = PageQuery(limit=1000)
+_ADDRESS = re.compile(r"[^\s,;:<>()\"]+@[^\s,;:<>()\"]+")
+"""Each of those that a contact names."""
 MOST_DIGITS = 9
 """Of a number in a form; Python refuses to read thousands."""
 
@@ -213,8 +225,7 @@ def make_teams(benchmark: str) -> Response:
 def get_contacts(benchmark: str) -> Response:
     """Send teams with their contacts as CSV."""
     caller = visitors.member("organise")
-    listed = teams.list_teams(calls.context(), caller, benchmark, MANY_INVITES).items
-    view = Shown[None](None, teams_csv(listed, COLUMNS), content_type=MEDIA_TYPE)
+    view = Shown[None](None, teams_csv(_every_team(caller, benchmark), COLUMNS), content_type=MEDIA_TYPE)
     return answers.download(answers.sent(view), f"{benchmark}-contacts.csv")
 
 
@@ -233,7 +244,7 @@ def erase_team(benchmark: str, team: str) -> Response:
         fault = invalid("bad-value", "/id", f"Type the id {team!r} of the team to erase it. Nothing was erased.")
         return _teams_page(benchmark, error=fault, at=f"erase-{team}")
     teams.erase_team(calls.context(), caller, benchmark, team)
-    return answers.go_to(f"/admin/{benchmark}/teams")
+    return answers.go_to(f"/admin/{benchmark}/teams{request.query_string and '?'}{request.query_string.decode()}")
 
 
 @teams_blueprint.post("/invites")
@@ -273,12 +284,14 @@ def _teams_page(
     """
     caller = visitors.member("organise")
     context = calls.context()
-    listed = teams.list_teams(context, caller, benchmark, MANY_INVITES).items
+    query, _ = answers.query(PageQuery)
+    listed, every = teams.list_teams(context, caller, benchmark, query), list(_every_team(caller, benchmark))
     values: dict[str, Any] = {
-        "benchmark": benchmark_document(caller, benchmark), "made": made, "invite": invite, "teams": listed,
+        "benchmark": benchmark_document(caller, benchmark), "made": made, "invite": invite, "teams": listed.items,
+        "total": len(every), "next": listed.next, "asked": request.query_string.decode(),
         "tokens": made and f"data:text/csv,{quote(teams_csv(made))}",
         "host": request.host_url.rstrip("/"),
-        "contacts": [text for each in listed if "@" in (text := str(each["contact"]))],
+        "contacts": _ADDRESS.findall(" ".join(str(each["contact"]) for each in every)),
         "invites": teams.list_invites(context, caller, benchmark, MANY_INVITES).items,
         "at": at, "kept": request.form if error is not None else {}, "problem": None, "zones": ZONES,
     }  # fmt: skip

@@ -182,10 +182,25 @@ def listing(
     *,
     team_id: str | None = None,
     state: str | None = None,
+    withdrawn: bool = False,
 ) -> Sequence[Submission]:
-    """List submissions of a benchmark or of one of its teams, newest first, without deleted ones."""
+    """List submissions of a benchmark or of one of its teams, newest first, without deleted ones.
+
+    Args:
+        db: where.
+        benchmark_id: the slug.
+        before: the id of the last one of the page before.
+        limit: the most that are listed.
+        team_id: only those of this team.
+        state: only those in this state.
+        withdrawn: only those that were taken off the board.
+    """
     c = submissions.c
     query = _WITH_OUTPUTS.where(c.benchmark_id == benchmark_id, c.deleted_at.is_(None))
+    if withdrawn:
+        query = query.where(c.withdrawn_at.is_not(None))
+    if state in UNFINISHED:
+        query, state = query.where(c.run_id.in_(select(runs.c.id).where(runs.c.state == state))), None
     query = tables.narrowed(query, (c.team_id, team_id), (c.state, state))
     return [_submission(row) for row in db.execute(tables.page_down(query, c.id, before, limit))]
 

@@ -134,7 +134,11 @@ def list_submissions(context: Context, caller: Caller, slug: str, query: Submiss
             # a list by state tells the state of each
             release.require_level(gate.Level.STATUS, "states")
         team_id = query.team if caller.organises(slug) else own
-        rows = submissions.listing(db, slug, query.cursor, query.limit + 1, team_id=team_id, state=query.state)
+        withdrawn = query.state == requests.WITHDRAWN
+        rows = submissions.listing(
+            db, slug, query.cursor, query.limit + 1, team_id=team_id, state=None if withdrawn else query.state,
+            withdrawn=withdrawn,
+        )  # fmt: skip
         known = runs.many(db, [row.run_id for row in rows[: query.limit]])
         heads = boards.names_of(db, {row.run_of for row in rows if row.run_of is not None})
         more = views.main_scores(db, benchmark, rows[: query.limit], release) if query.include else {}

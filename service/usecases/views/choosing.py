@@ -240,6 +240,7 @@ class Window:
         position: of the current sentence among the chosen ones, from 1; None where it is not one of them.
         total: of the chosen sentences.
         before, after: items of the neighbours of the current one.
+        size: of all sentences, chosen or not.
     """
 
     current: Document | None
@@ -248,6 +249,7 @@ class Window:
     total: int
     before: int | None
     after: int | None
+    size: int
 
 
 def window(
@@ -263,22 +265,20 @@ def window(
 
     Args:
         trees: of the output.
-        asked: which sentences are chosen, and which of them is looked at.
+        asked: which sentences are chosen, and which of them is looked at: of a number beyond the last one, the last.
         document_of: shows the sentence that is looked at, from 0.
         outline_of: shows one in the list.
         beside_gold: whether sentences are gold's, else the output's own.
         only: the sentences that count at all, bool (n,); None: all.
-
-    Raises:
-        NotFound: the output has no sentence of this number.
     """
     found = chosen_sentences(trees, asked.choice, beside_gold=beside_gold, only=only)
-    if asked.item is not None:
-        (wanted,) = listed(trees, asked, beside_gold=beside_gold).sentences
+    size = len(trees.gold if beside_gold else trees.text)
+    if asked.item is not None and size:
+        wanted = min(asked.item, size) - 1
     elif len(found):
         wanted = int(found[0])
     else:
-        return Window(None, (), None, 0, None, None)
+        return Window(None, (), None, 0, None, None, size)
     at = np.flatnonzero(found == wanted)
     place = int(at[0]) if len(at) else None
     start = max(0, min((place or 0) - BEFORE, len(found) - AROUND))
@@ -291,4 +291,5 @@ def window(
         len(found),
         int(found[place - 1]) + 1 if place else None,
         int(found[place + 1]) + 1 if place is not None and place + 1 < len(found) else None,
+        size,
     )

@@ -6,9 +6,13 @@ import html
 import io
 import re
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
+from service.contract.common import PageQuery
+from service.pages import organise
+from service.store import runs
 from service.usecases.benchmarks.benchmarks import RESERVED_IDS
 from tests.contract.shared_task import BENCHMARK, SharedTask
 from tests.contract.stage import Stage
@@ -109,12 +113,35 @@ def test_a_webhook_of_chosen_kinds(task: SharedTask) -> None:
 
 def test_a_team_is_erased_where_its_id_is_typed_again_and_contacts_are_written_to(task: SharedTask) -> None:
     slug = task.address.rpartition("/")[2]
-    team = {"id": "metz", "name": "Metz", "contact": "Ann Lee <parsers@example.org>"}
+    contact = "Ann Lee <parsers@example.org>; bo@example.org,cy@example.org d@example.org, room 3"
+    team = {"id": "metz", "name": "Metz", "contact": contact}
     assert task.organiser.post(f"{task.address}/teams", json=team).status_code == 201
-    assert "mailto:?bcc=Ann%20Lee%20%3Cparsers%40example.org%3E" in task.organiser.get(f"/admin/{slug}/teams").text
+    written = re.search(r'href="mailto:\?bcc=([^"]*)"', task.organiser.get(f"/admin/{slug}/teams").text)
+    assert written is not None
+    known = ["parsers@example.org", "bo@example.org", "cy@example.org", "d@example.org"]
+    assert unquote(written[1]).split(",") == known
     for typed, status in (("lyon", 422), ("metz", 303)):
         assert task.organiser.post(f"/admin/{slug}/teams/metz/erase", data={"id": typed}).status_code == status
     assert "metz" not in {each["id"] for each in task.organiser.get(f"{task.address}/teams").json["items"]}
+
+
+def test_teams_are_shown_in_pages_and_written_to_all_at_once(task: SharedTask, monkeypatch: pytest.MonkeyPatch) -> None:
+    slug = task.address.rpartition("/")[2]
+    rows = "".join(f"team{at},Team {at},a{at}@example.org\n" for at in range(5))
+    task.organiser.post(f"/admin/{slug}/teams", data={"table": f"id,name,contact\n{rows}"})
+    monkeypatch.setattr(organise, "MANY_INVITES", PageQuery(limit=2))  # so few are read at once
+    page = f"/admin/{slug}/teams?limit=3"
+    first = task.organiser.get(page).text
+    assert re.findall(r'<tr><th scope="row">(team\d)', first) == ["team0", "team1", "team2"]
+    assert first.count("%40example.org") == 5
+    assert len(task.organiser.get(f"/admin/{slug}/teams/contacts.csv").text.splitlines()) == 6
+    assert task.organiser.get(f"{page}&cursor=team4").text.count("No further team.") == 1
+    rest = f"/admin/{slug}/teams?cursor=team2"
+    assert re.findall(r'<tr><th scope="row">(team\d)', task.organiser.get(rest).text) == ["team3", "team4"]
+    erase = re.search(r'action="(\S*/team3/erase\?cursor=team2)"', task.organiser.get(rest).text)
+    assert erase is not None
+    assert '"erase-team3"' not in task.organiser.post(erase[1], data={"id": "other"}).text
+    assert task.organiser.post(erase[1], data={"id": "team3"}).headers["Location"] == rest
 
 
 def test_the_whole_address_of_an_invite_is_shown(task: SharedTask) -> None:
@@ -136,13 +163,26 @@ def test_a_submission_is_withdrawn_with_a_reason_that_its_team_reads_and_only_or
     asked = {"do": "withdraw", "reason": "sent twice", "team": "lyon"}
     assert task.organiser.post(f"{page}/{own}", data=asked).headers["Location"] == f"{page}?team=lyon"
     assert lyon.get(address).json["withdrawn_reason"] == "sent twice"
+    withdrawn = task.organiser.get(page, query_string={"state": "withdrawn"}).text
+    assert (f"/s/{own}" in withdrawn, "<option selected>withdrawn</option>" in withdrawn) == (True, True)
     for refused in ({"withdrawn": False}, {"withdrawn": True, "reason": "mine"}):
         assert lyon.patch(address, json=refused).status_code == 403
     assert task.organiser.patch(address, json={"reason": "alone"}).status_code == 422
     assert task.organiser.post(f"{page}/{own}", data={"do": "restore"}).status_code == 303
+    assert f"/s/{own}" not in task.organiser.get(page, query_string={"state": "withdrawn"}).text
     shown = lyon.get(address).json
     assert (shown["withdrawn_at"], shown["withdrawn_reason"]) == (None, None)
     assert task.organiser.post(f"{page}/{own}", data={"do": "retry"}).status_code == 409
+
+
+def test_what_is_being_scored_is_listed_as_running_and_not_as_queued(stage: Stage) -> None:
+    task = SharedTask(stage)
+    own = task.waiting().rpartition("/")[2]
+    with stage.context.store.write() as db:
+        assert runs.claim_next(db, "live", stage.context.now()) is not None
+    for state, listed in (("queued", False), ("running", True)):
+        found = task.organiser.get(f"/admin/{task.slug}/submissions", query_string={"state": state}).text
+        assert (f"/s/{own}" in found) is listed, state
 
 
 def test_what_the_service_failed_is_retried_and_what_waits_is_cancelled(task: SharedTask) -> None:

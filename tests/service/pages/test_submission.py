@@ -425,4 +425,6 @@ def test_a_sentence_has_the_heads_of_the_output_and_a_field_to_jump(stage: Stage
     assert heads is not None
     own = [line.split("\t") for line in ONE_WRONG.split("\n\n")[0].splitlines() if line[0].isdigit()]
     assert json.loads(html.unescape(heads[1])) == {columns[0]: columns[6] for columns in own}
-    assert 'type="number" name="n"' in page.text
+    assert re.search(r'type="number" name="n"[^>]*> of 2<', page.text) is not None
+    beyond = client.get(f"{page.request.path}?n=99")
+    assert ">Sentence 2</a>" in beyond.text
