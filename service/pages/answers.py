@@ -23,7 +23,7 @@ from service.api import answers, calls, middleware
 from service.api.answers import Kind, ProblemResponse, known_tag
 from service.contract import fields, leaderboards
 from service.pages import figures, visitors
-from service.pages.markdown import strangers_html
+from service.pages.markdown import first_words, strangers_html
 from service.usecases.runs import Shown, etag_of
 from treescore.core.version import __version__
 from treescore.core.wording import one_line
@@ -129,7 +129,7 @@ def environment() -> Environment:
     )  # fmt: skip
     made.filters |= {
         "fix": fix_of, "p": figures.p_value, "time": figures.time, "deadline": figures.deadline,
-        "whole": figures.whole, "clean": one_line, "prose": strangers_html,
+        "whole": figures.whole, "clean": one_line, "prose": strangers_html, "first_words": first_words,
         "query": lambda members: urlencode({name: value for name, value in members.items() if value is not None}),
     }  # fmt: skip
     made.globals |= {"static": static_address, "CSRF_FIELD": visitors.CSRF_FIELD, "MISSING": MISSING}

@@ -70,8 +70,9 @@ def anchor_of(heading: str) -> str:
 
 
 def plain_text(inline: Token) -> str:
-    """Return the words of a line, without marks."""
-    return "".join(child.content for child in inline.children or () if child.type in ("text", "code_inline"))
+    """Return the words of a heading or a paragraph in one line, without marks."""
+    kept = (child for child in inline.children or () if child.type in ("text", "code_inline", "softbreak"))
+    return "".join(" " if child.type == "softbreak" else child.content for child in kept)
 
 
 def render(tokens: Sequence[Token], links: Links) -> Markup:
@@ -206,13 +207,25 @@ def strangers_html(text: str, name: str = "") -> Markup:
     Characters that cannot be printed are left out: they could turn or hide what follows. `name` tells its tables from
     those of other texts on the page.
     """
+    parser, tokens = _strangers_tokens(text)
+    _strip(tokens)
+    return Markup(parser.renderer.render(tokens, parser.options, {"name": name}))  # noqa: S704 - it escapes all text
+
+
+def first_words(text: str) -> tuple[str, bool]:
+    """Return the words of the first heading, paragraph or entry of a stranger's text, and whether that is all."""
+    _, tokens = _strangers_tokens(text)
+    words = [plain_text(token) for token in tokens if token.type == "inline"]
+    return next(iter(words), ""), len(words) == 1 and tokens[0].type == "paragraph_open"
+
+
+def _strangers_tokens(text: str) -> tuple[MarkdownIt, list[Token]]:
+    """Return the parser of a stranger's text, and what it makes of those characters that can be printed."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     shown = "".join(character for character in lines if character.isprintable() or character in "\t\n")
     rows = shown.split("\n")
     parser = _strangers_parser(tables=len(rows) * max(row.count("|") for row in rows) <= MOST_CELLS)
-    tokens = parser.parse(shown)
-    _strip(tokens)
-    return Markup(parser.renderer.render(tokens, parser.options, {"name": name}))  # noqa: S704 - it escapes all text
+    return parser, parser.parse(shown)
 
 
 @cache

@@ -7,8 +7,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from service.pages import figures
 from tests.browser.conftest import Visit
-from tests.fixtures.site import LONG_WORD
+from tests.fixtures.site import LONG_WORD, Site
 
 pytestmark = pytest.mark.browser
 
@@ -36,6 +37,31 @@ def test_the_columns_that_matter_are_seen_whatever_names_are(visit: Visit, width
 def test_the_first_row_is_high_on_the_page(visit: Visit) -> None:
     page = visit(BOARD, viewport={"width": 1440, "height": 900}).page
     assert page.evaluate("document.querySelector('#board tbody tr').getBoundingClientRect().top") < 400
+
+
+NOTICE = "**The deadline** has moved, since the service was away.\n\n- Outputs that were sent stay as they are.\n" * 5
+
+
+@pytest.mark.parametrize("text", [NOTICE, "The deadline **has moved** to Monday."])
+def test_the_first_row_is_high_below_a_notice_which_can_be_read(
+    visit: Visit, site: Site, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "MOST_OLD", 10**6 * len(text))  # what is known belongs to another interval
+    organiser, board = site.stage.client(), BOARD.replace("/b/", "/v1/benchmarks/")
+    changed = organiser.patch(board, json={"notice": text}, headers={"If-Match": "*"})
+    assert changed.status_code == 200
+    try:
+        page = visit(BOARD, viewport={"width": 1440, "height": 900}).page
+        assert page.evaluate("document.querySelector('#board tbody tr').getBoundingClientRect().top") < 400
+        notice = page.get_by_label("Notice", exact=True)
+        expect(notice).to_contain_text("has moved")
+        if text == NOTICE:
+            last = notice.get_by_text("stay as they are").last
+            expect(last).not_to_be_visible()
+            notice.locator("summary").click()
+            expect(last).to_be_visible()
+    finally:
+        organiser.patch(board, json={"notice": None}, headers={"If-Match": "*"})
 
 
 def test_all_columns_are_printed_on_a_sheet(visit: Visit) -> None:

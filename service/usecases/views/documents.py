@@ -74,7 +74,8 @@ class Outline:
         forms: the first words of the output; none of an alignment without words.
         units: words, constituents, edges or links of the output.
         marks: what is wrong with each; None where that is not shown.
-        errors: how many are wrong, or missed beside gold: the order of sentences goes by it; None without marks.
+        errors: how many are wrong, or missed beside gold: the order of sentences goes by it; without marks, how many
+            expressions are. None where that is not shown.
     """
 
     item: int

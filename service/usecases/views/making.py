@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +24,7 @@ from service.usecases.views.asking import ErrorsHidden, NotComparable, Output, Q
 from service.usecases.views.choosing import TREES_NOT_KEPT, Asked, differing, listed, tree_page, window
 from service.usecases.views.documents import Document, Outline, OutputTrees
 from service.usecases.views.text import Text
-from treescore.core.arrays import BoolArray
+from treescore.core.arrays import BoolArray, IntArray
 from treescore.core.registry import Outcome
 from treescore.core.scores import with_values
 from treescore.core.trees import Treebank
@@ -148,6 +148,9 @@ def _trees(outputs: Sequence[LiveOutput], sight: Stated, asked: Stated) -> objec
 def _window(outputs: Sequence[LiveOutput], sight: Stated, asked: Stated) -> object:
     seen, wanted, only = _looked_at(outputs, sight, asked)
     found = window(seen.trees, wanted, seen.document, seen.outline, beside_gold=seen.beside_gold, only=only)
+    wrong = None if seen.trees.beside_gold else outputs[0].wrong_expressions(Sight(**sight))
+    if wrong is not None and len(wrong) == found.size:
+        found = replace(found, around=[replace(each, errors=int(wrong[each.item - 1])) for each in found.around])
     return {"marks": seen.marks, "window": asdict(found)}
 
 
@@ -233,6 +236,16 @@ class LiveOutput:
         read = self._read
         found = tree_marks.marks_of(read.first, self._outcomes, read.evaluation.gold, read.system)
         return OutputTrees(self._text, self._gold, found)
+
+    def wrong_expressions(self, sight: Sight) -> IntArray | None:
+        """Return how many expressions of each sentence are wrong, or missed where gold is seen; None where none is."""
+        for entry in self._read.first if sight.compared else ():
+            if entry.name == "mwe" and not entry.steps and (sight.gold or entry.key in sight.marked_by):
+                rows = self._outcomes[entry.key].rows.T
+                counts = dict(zip(entry.metric.table.count_names, rows, strict=True))
+                missed = counts["gold"] - counts["correct"] if sight.gold else 0
+                return np.asarray(counts["system"] - counts["correct"] + missed, np.int64)
+        return None
 
     @cached_property
     def _text(self) -> Text:

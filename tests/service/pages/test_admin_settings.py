@@ -6,6 +6,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from service.pages import admin, figures, settings
+from service.pages.markdown import first_words
 from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, Stage
@@ -40,6 +41,13 @@ def test_a_notice_stands_above_the_board_and_above_submit(
     assert "<strong>has moved</strong> to &lt;b&gt;Monday&lt;/b&gt;." in after.text
     assert "The deadline has moved" in words_of(browser(stage, ADMIN).get(f"/submit?benchmark={task.slug}"))
     assert "Notice" not in before.text
+
+
+def test_the_first_words_of_a_notice_stand_for_a_long_one() -> None:
+    assert first_words("Gold of `press`\nis *mended*.") == ("Gold of press is mended.", True)
+    assert first_words("# Mended\n\nIn two sentences.") == ("Mended", False)
+    assert first_words("- one") == ("one", False)
+    assert first_words("    code") == ("", False)
 
 
 def test_dates_are_a_list_with_the_next_one_marked(stage: Stage) -> None:

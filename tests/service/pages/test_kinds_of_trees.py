@@ -169,6 +169,12 @@ def listed(page: str) -> list[list[str]]:
     return [row for row in Page(table).rows if row[0] != "Words"]
 
 
+def counted(page: str) -> list[str]:
+    """The errors of each sentence of the list, of so many words where these are compared."""
+    found = re.findall(r'errors: </span>(\d+)(?:<span class="of">(/\d+))?', page)
+    return ["".join(each) for each in found]
+
+
 @pytest.mark.parametrize("metrics", KEYS)
 def test_expressions_of_both_sides_are_drawn_and_listed_under_any_key(
     kept_stage: Stage, metrics: Any, monkeypatch: pytest.MonkeyPatch
@@ -179,6 +185,7 @@ def test_expressions_of_both_sides_are_drawn_and_listed_under_any_key(
     page = client.get(job.replace("/v1/jobs/", "/j/") + "/sentences").text
     assert listed(page) == STATES
     assert "2 agreed (1 in another category), 1 missed, 1 wrong." in page
+    assert counted(page) == (["2"] if "attachment" not in metrics else ["0/5"])
     lines = page.partition('class="mwes"')[2].partition("</div>")[0]
     classes = [line.partition('"')[0] for line in lines.split('<span class="')[1:] if not line.startswith("w")]
     assert classes == ["ok", "ok", "bad dash", "gold", "gold gap", "bad", "gold"]
@@ -212,6 +219,7 @@ def test_a_team_sees_its_own_expressions_and_from_items_on_which_are_wrong(kept_
         task.organiser.patch(task.address, json={"feedback": level}, headers={"If-Match": "*"})
         page = team.get(address).text
         assert [row[1] for row in listed(page)] == states
+        assert counted(page) == (["1"] if level == "items" else [])
         assert {row[2] for row in listed(page)} == {"–"}
         assert "gold" not in page.partition('class="mwes"')[2].partition("</div>")[0]
     assert listed(task.organiser.get(address).text) == STATES
