@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Self
@@ -117,6 +118,15 @@ class Problem:
     def in_text(self) -> bool:
         """Whether the place is in a text, or a file; else it is in the request."""
         return isinstance(self.pointer, FilePath) or self.line is not None or self.sent_id is not None
+
+
+_LIKE = re.compile(r"(.*) \(and (\d+) more(?: lines?)? like it\)", re.DOTALL)
+
+
+def without_like(detail: str) -> tuple[str, int]:
+    """Return the detail of a problem without what `Problem.with_like` says of further ones, and how many these are."""
+    found = _LIKE.fullmatch(detail)
+    return (detail, 0) if found is None else (found[1], int(found[2]))
 
 
 class TreescoreWarning(UserWarning):

@@ -143,6 +143,7 @@ def _gold_values(view: Shown[Benchmark]) -> dict[str, Any]:
         "benchmark": view.document, "version": view.etag, "final": view.final,
         "main": ScoreNames(view.document)(view.document["main_score"]),
         "most_bytes": calls.context().config.max_upload_bytes, "key": new_key(),
+        "parts_sent": targets_of(view.document),
     }  # fmt: skip
 
 

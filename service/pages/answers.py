@@ -27,6 +27,7 @@ from service.pages.markdown import first_words, strangers_html
 from service.usecases.runs import Shown, etag_of
 from treescore.core.version import __version__
 from treescore.core.wording import one_line
+from treescore.errors import without_like
 from treescore.render.drawing import MINUS, MISSING
 from treescore.render.table import CSV, LATEX, MARKDOWN, TABLE_FORMS, TSV, Marked, Table, separated
 
@@ -130,6 +131,7 @@ def environment() -> Environment:
     made.filters |= {
         "fix": fix_of, "p": figures.p_value, "time": figures.time, "deadline": figures.deadline,
         "whole": figures.whole, "clean": one_line, "prose": strangers_html, "first_words": first_words,
+        "without_like": without_like,
         "query": lambda members: urlencode({name: value for name, value in members.items() if value is not None}),
     }  # fmt: skip
     made.globals |= {"static": static_address, "CSRF_FIELD": visitors.CSRF_FIELD, "MISSING": MISSING}

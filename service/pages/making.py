@@ -87,6 +87,8 @@ def _values(caller: Caller, fields: Mapping[str, str], problem: Mapping[str, Any
         "texts": {**dict.fromkeys(CHOICES, ""), **texts}, "faults": faults, "problem": problem or None, "like": model,
         "scores": {} if model is None else score_labels(model), "key": new_key(),
         "formats": [(name, known.suffixes) for name, known in sorted(FORMATS.items())],
+        "suffixes": {suffix: name for name, known in FORMATS.items() for suffix in known.suffixes},
+        "sides": {name: known.fields for name, known in FORMATS.items() if known.fields},
         "metrics": [(each["name"], _score_choices(each)) for each in status.scorers().document["metrics"]],
         "names": settings.NAMES, "times": settings.TIMES, "rest": settings.REST, "zones": settings.ZONES,
         "most_bytes": calls.context().config.max_upload_bytes, "echoes": {}, "stored": {},

@@ -72,7 +72,9 @@ def revise(benchmark: str) -> Response:
         number, _ = revisions.create_revision(context, caller, benchmark, asked)
     except answers.REFUSED as error:
         kept = {name: upload.fields.get(name, "") for name in KEPT}
-        return answers.refused("admin_revise.html", error, benchmark=document, kept=kept)
+        targets, most = submit.targets_of(document), context.config.max_upload_bytes
+        values = {"benchmark": document, "kept": kept, "parts_sent": targets, "most_bytes": most}
+        return answers.refused("admin_revise.html", error, **values)
     return answers.go_to(f"/admin/{benchmark}/revisions/{number}")
 
 

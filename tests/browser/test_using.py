@@ -235,6 +235,35 @@ def test_a_benchmark_that_is_refused_says_so_beside_the_field(visit: Visit, brow
     expect(page.locator("#fault-format")).to_be_empty()
 
 
+def test_chosen_gold_is_listed_before_it_is_sent(visit: Visit) -> None:
+    def chosen(field: str, *names: str) -> list[str]:
+        text = b"1\t" * 750
+        page.get_by_label(field, exact=True).set_input_files(
+            [{"name": name, "mimeType": "text/plain", "buffer": text} for name in names]
+        )
+        return [line.split(", 1.5 kB")[0] for line in page.locator(".chosen li").all_inner_texts()[:-1]]
+
+    seen = visit("/admin/new", ORGANISER)
+    page = seen.page
+    by_name = "Format conllu by the names, unless the first lines tell another one"
+    assert chosen("Gold", "en.conllu", "fr.pred.conllu.gz") == [
+        "en.conllu: part en", "fr.pred.conllu.gz: part fr", by_name,
+    ]  # fmt: skip
+    assert chosen("Gold", "all.zip")[0] == "all.zip: an archive: each file in it becomes a part"
+    assert "several formats (conllu, bracketed)" in chosen("Gold", "en.conllu", "fr.mrg")[-1]
+    chosen("Gold", "en.source.mrg", "en.alignment.talp")
+    page.get_by_label("Format").select_option("parallel")
+    assert page.locator(".chosen li").all_inner_texts()[1:3] == [
+        "en.alignment.talp: part en/alignment, 1.5 kB", "Format parallel",
+    ]  # fmt: skip
+    page.goto("/admin/deps-scores")
+    assert chosen("Files, each named after its part", "en_web.conllu", "other.conllu") == [
+        "en_web.conllu: part en_web", "other.conllu: has the name of no part: name it after one",
+        "Stay as they are: en_news, en_talk",
+    ]  # fmt: skip
+    assert seen.faults == []
+
+
 def test_settings_that_are_refused_stay_typed_in_place(visit: Visit) -> None:
     page = visit("/admin/deps-scores", "organiser").page
     page.get_by_label("Margin").fill("-1")

@@ -59,25 +59,42 @@
     while (stem && !named.has(stem)) stem = stem.slice(0, Math.max(0, stem.lastIndexOf(".")));
     return named.get(stem);
   };
+  // of gold that makes a benchmark, its files name the parts, and the format as far as their suffixes tell it
+  const new_part_of = (name, sides) => {
+    const whole = name.replace(/\.(gz|zst)$/i, "");
+    const side = sides.length ? whole.match(new RegExp(`^(.+?)[._-](${sides.join("|")})(?:\\..*)?$`)) : null;
+    return side ? `${side[1]}/${side[2]}` : whole.split(".")[0];
+  };
+  const format_line = (names, formats, chosen) => {
+    const known = (name) => Object.keys(formats).filter((suffix) => name.toLowerCase().replace(/\.(gz|zst)$/, "").endsWith(suffix)).sort((a, b) => b.length - a.length)[0];
+    const told = [...new Set(names.map(known).filter(Boolean).map((suffix) => formats[suffix]))];
+    if (chosen) return { words: `Format ${chosen}` };
+    if (told.length > 1) return { words: `The names tell several formats (${told.join(", ")}), but all parts have one`, wrong: true };
+    return { words: told.length ? `Format ${told[0]} by the names, unless the first lines tell another one` : "The names tell no format: it is guessed from the first lines of the first file" };
+  };
   const megabytes = (bytes) => (bytes < 1e5 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
   const list_chosen = (input, list) => {
-    const parts = JSON.parse(input.dataset.parts);
+    const parts = JSON.parse(input.dataset.parts ?? "[]"); // of gold that makes a benchmark none is known
+    const formats = JSON.parse(input.dataset.formats ?? "null");
     const most = Number(input.form.dataset.mostBytes);
+    const format = formats && (input.form.elements.format.value || input.dataset.format);
+    const sides = (formats && JSON.parse(input.dataset.sides)[format]) ?? [];
     const files = [...input.files];
     const zips = files.some((file) => /\.zip$/i.test(file.name));
     const found = new Map();
     const lines = files.map((file) => {
-      const part = part_of(file.name, parts) ?? (parts.length === 1 && files.length === 1 ? parts[0] : undefined);
+      const part = formats ? new_part_of(file.name, sides) : part_of(file.name, parts) ?? (parts.length === 1 && files.length === 1 ? parts[0] : undefined);
       const is_zip = /\.zip$/i.test(file.name);
       const twice = !is_zip && part !== undefined && found.has(part);
       if (!is_zip && part !== undefined) found.set(part, file);
-      const where = is_zip ? "an archive: the service looks for the parts in it"
-        : part === undefined ? "has the name of no part: you will be asked which it is"
+      const where = is_zip ? `an archive: ${formats ? "each file in it becomes a part" : "the service looks for the parts in it"}`
+        : part === undefined ? `has the name of no part: ${input.dataset.unnamed}`
         : twice ? `a second file for the part ${part}` : `part ${part}`;
       return { words: `${file.name}: ${where}, ${megabytes(file.size)}`, wrong: twice || (!is_zip && part === undefined) };
     });
     const missing = zips ? [] : parts.filter((part) => !found.has(part));
-    if (files.length && missing.length) lines.push({ words: `Missing: ${missing.slice(0, 20).join(", ")}${missing.length > 20 ? ` and ${missing.length - 20} more` : ""}` });
+    if (files.length && missing.length) lines.push({ words: `${input.dataset.missing}: ${missing.slice(0, 20).join(", ")}${missing.length > 20 ? ` and ${missing.length - 20} more` : ""}` });
+    if (files.length && formats) lines.push(format_line(files.map((file) => file.name), formats, format));
     const bytes = files.reduce((sum, file) => sum + file.size, 0);
     if (files.length) lines.push({ words: `Together ${megabytes(bytes)}; the service accepts ${megabytes(most)}`, wrong: bytes > most });
     list.replaceChildren(...lines.map(({ words, wrong }) => {
@@ -87,11 +104,9 @@
       return item;
     }));
   };
-  for (const input of document.querySelectorAll("input[data-parts]")) {
-    const list = document.getElementById(input.dataset.list);
-    input.addEventListener("change", () => list_chosen(input, list));
-    if (input.files.length) list_chosen(input, list); // a page that is gone back to
-  }
+  const list_all = (root) => { for (const input of root.querySelectorAll("input[data-list]")) list_chosen(input, document.getElementById(input.dataset.list)); };
+  document.addEventListener("change", (event) => { if (event.target.matches("input[data-list], [data-relists]")) list_all(event.target.form); });
+  list_all(document); // a page that is gone back to
   const listed = async (folder) => {
     const reader = folder.createReader();
     const found = [];
@@ -101,10 +116,14 @@
     }
     return found;
   };
-  for (const zone of document.querySelectorAll("[data-drop]")) {
-    const over = (event) => { event.preventDefault(); zone.classList.toggle("over", event.type === "dragover"); };
-    for (const kind of ["dragover", "dragleave", "drop"]) zone.addEventListener(kind, over);
-    zone.addEventListener("drop", async (event) => {
+  // news may bring a form, so that the document listens
+  for (const kind of ["dragover", "dragleave", "drop"]) {
+    document.addEventListener(kind, async (event) => {
+      const zone = event.target.closest?.("[data-drop]");
+      if (!zone) return;
+      event.preventDefault();
+      zone.classList.toggle("over", kind === "dragover");
+      if (kind !== "drop") return;
       const input = zone.querySelector("input[type=file]");
       const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
       let { files } = event.dataTransfer;

@@ -166,8 +166,12 @@ def test_faults_of_a_kind_are_one_line_and_another_format_is_called_so(stage: St
     client = signed_in(SharedTask(stage))
     heads = GOLD_CONLLU.replace("\t0\troot", "\t9\troot").replace("2\tobj", "8\tobj")
     words = words_of(post(client, ("en.conllu", heads.encode()), do="check"))
-    assert "3 faults, the first: sentence 1, line 3, column 7 : HEAD is 9" in words
+    assert "3 lines, the first: sentence 1, line 3, column 7 : HEAD is 9" in words
     assert "2 more sentence 1, line 4, column 7 : HEAD is 8" in words
+    spaces = GOLD_CONLLU.replace("\t", " ").encode()
+    words = words_of(post(client, ("en.conllu", spaces), do="check"))
+    assert "6 lines, the first: sentence 1, line 2 : The line has 1 tab-separated column" in words
+    assert "like it" not in words
     words = words_of(post(client, ("en.conllu", b"(S (NP She) (VP sees))\n"), do="check"))
     assert "The text looks like bracketed trees, and is read as conllu." in words
 
