@@ -14,15 +14,16 @@ from markupsafe import escape
 
 from service import render
 from service.api import calls
+from service.context import LruCache
 from service.contract.benchmarks import Benchmark
 from service.contract.common import PageQuery
 from service.contract.leaderboards import Leaderboard
 from service.pages import answers, visitors
-from service.pages.board import board_values, board_view, default_board, heading, row_name, whole_name
-from service.pages.figures import ScoreNames, benchmark_document, heading_now
+from service.pages.board import board_values, board_view, heading, row_name, whole_name
+from service.pages.figures import ScoreNames, heading_now
 from service.pages.markdown import strangers_html
 from service.requests import Query
-from service.usecases.benchmarks import revisions
+from service.usecases.benchmarks import benchmarks, revisions
 from service.usecases.runs import Shown
 from treescore.core.wording import one_line
 
@@ -51,6 +52,7 @@ ATOM = "application/atom+xml; charset=utf-8"
 MOST_ENTRIES = 100
 FRAME_SECONDS = 60
 """After which a frame asks again, by a header: it has no script. What has not changed is an empty 304."""
+_FEEDS = LruCache[tuple[bytes, str]](2**22, lambda made: len(made[0]))
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -83,19 +85,26 @@ def get_feed(benchmark: str) -> Response:
     """
     caller = visitors.anyone().caller
     answers.query(Query)
-    document, board = benchmark_document(caller, benchmark), default_board(benchmark)
-    entries = [*_rows(document, board), *_revisions(benchmark)]
-    if board["frozen"]:
-        entries = [each for each in entries if each.at <= (board["as_of"] or "")]
-    entries = sorted([*entries, *_notices(document)], reverse=True)[:MOST_ENTRIES]
-    updated = max([document["created_at"], board["as_of"] or "", *(each.at for each in entries)])
-    feed = _feed(document, heading(document, board)["host"], updated, entries)
-    response = answers.sent(Shown(None, tostring(feed, "utf-8", xml_declaration=True), content_type=ATOM))
+    view, board = benchmarks.view_benchmark(calls.context(), caller, benchmark), board_view(benchmark)[0]
+    tag = answers.tag_of((view.etag, board.etag, answers.root()), request.path)
+    body, updated = _FEEDS.get_or_make(tag, lambda: _news(view.document, board.document))
+    response = answers.sent(Shown(None, body, content_type=ATOM))
     response.last_modified = datetime.fromisoformat(updated).replace(microsecond=0)
     known = request.if_modified_since
     if request.headers.get("If-None-Match") is None and known is not None and response.last_modified <= known:
         response.status_code = 304
     return response
+
+
+def _news(document: Benchmark, board: Leaderboard) -> tuple[bytes, str]:
+    """Return a feed, and the time of its newest entry or of the last row."""
+    entries = [*_rows(document, board), *_revisions(document["id"])]
+    if board["frozen"]:
+        entries = [each for each in entries if each.at <= (board["as_of"] or "")]
+    entries = sorted([*entries, *_notices(document)], reverse=True)[:MOST_ENTRIES]
+    updated = max([document["created_at"], board["as_of"] or "", *(each.at for each in entries)])
+    feed = _feed(document, heading(document, board)["host"], updated, entries)
+    return tostring(feed, "utf-8", xml_declaration=True), updated
 
 
 def _rows(document: Benchmark, board: Leaderboard) -> Iterator[Entry]:

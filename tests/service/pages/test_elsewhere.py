@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
+from service.pages import elsewhere
 from service.pages.visitors import SESSION_COOKIE
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
@@ -140,6 +141,17 @@ def test_a_feed_tells_of_what_is_picked_of_revisions_and_of_the_notice(stage: St
     assert "<strong>deadline</strong>" in notice
     assert "<b>" not in notice
     assert "a wrong head" not in stage.client(None).get(f"/feeds/{task.slug}.atom").text
+
+
+def test_a_feed_is_made_again_only_where_something_changed(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = SharedTask(stage, feedback="scores")
+    task.submit(task.team(), name="before")
+    before = stage.client(None).get(f"/feeds/{task.slug}.atom").data
+    with monkeypatch.context() as patched:
+        patched.delattr(elsewhere, "_news")
+        assert stage.client(None).get(f"/feeds/{task.slug}.atom").data == before
+    change(task, title="Another title")
+    assert "Another title" in stage.client(None).get(f"/feeds/{task.slug}.atom").text
 
 
 def test_a_feed_of_a_frozen_board_has_nothing_newer(stage: Stage) -> None:
