@@ -81,7 +81,8 @@ def place_of(board: Leaderboard | None, document: Submission, score: NamedScore)
         if (difference := _difference(score, own["score"], row["score"]))
     ]
     tested_beside = bool(own["tested"]) and bool(board["significance"]["pairs"])
-    return Place(own["rank"] or 0, len(rows), tested_beside, ranks_words(own["rank_interval"]), steps)
+    span = ranks_words(own["rank_interval"])
+    return Place(own["rank"] or 0, len(rows), tested_beside, span if span != str(own["rank"]) else "", steps)
 
 
 class Tested(NamedTuple):

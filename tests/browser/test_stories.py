@@ -172,6 +172,7 @@ def test_an_organiser_makes_opens_revises_and_closes_a_task(
     invite = page.get_by_role("status").filter(has_text="shown only now").get_by_text("/join/")
     address = (invite.text_content() or "").strip()
     assert address.startswith("http")
+    assert fits(page)
 
     for team in ("lyon", "oslo"):
         member = someone(way, size)
@@ -181,6 +182,7 @@ def test_an_organiser_makes_opens_revises_and_closes_a_task(
         member.fill("Contact, for the organisers", f"{team}@example.org")
         member.button("Join")
         expect(member.page.get_by_role("heading", level=1)).to_have_text("Your team is registered")
+        assert fits(member.page)
     for at, team in enumerate(("lyon", "oslo")):
         sent = {"team": team, "outputs": {part: conllu(at + 1, place) for place, part in enumerate(PARTS)}}
         assert stage.client().post("/v1/benchmarks/tiny-trees-2026/submissions", json=sent).status_code == 201

@@ -107,11 +107,15 @@ def test_what_is_offered_goes_by_the_level_of_the_moment_and_by_closing(stage: S
 def test_a_submission_stands_on_the_board_and_beside_the_one_before(stage: Stage) -> None:
     task = SharedTask(stage, feedback="scores")
     client = task.team()
+    other = SharedTask(stage, feedback="scores")
+    alone = other.team()
+    only = other.submit(alone)
     first = task.submit(client, ONE_WRONG, name="first")
     task.submit(task.team("oslo"), ONE_WRONG)
     second = task.submit(client, GOLD_CONLLU, name="second")
     pages = browser(stage, token_of(client))
     words = words_of(pages.get(page_of(second)))
+    assert "could be" not in words_of(browser(stage, token_of(alone)).get(page_of(only)))
     rows = client.get(f"{task.address}/leaderboard").json["rows"]
     low, high = rows[0]["rank_interval"]
     assert f"100.00 rank 1 of 2 (could be {low}–{high}) +16.67 on oslo Parsing Group , p " in words
