@@ -1,7 +1,7 @@
 """What an organiser does beside settings: revisions of a benchmark, its teams and invites, and webhooks.
 
 Teams are made many at once from a table; there are new tokens and invites. Of webhooks: a test event, the log of
-deliveries, sending again, new secrets.
+deliveries, sending again.
 """
 
 import re
