@@ -207,7 +207,7 @@ def rows_view(
 
 
 MOST_WRITTEN = 400_000
-"""Scores of rows that are kept written, for each of two lists of names; at most 60 bytes each."""
+"""Scores of rows that are kept written, some 60 bytes each, for each of two lists of names."""
 
 
 @lru_cache(maxsize=2)

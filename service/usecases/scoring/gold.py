@@ -362,14 +362,12 @@ class _Keyed:
 
     def of_lists(self, values: arrays.IntArray, offsets: arrays.IntArray, name: _NameOf) -> NDArray[np.uint64]:
         """Return the digests of the lists of names of the values between each offset and the next, (n - 1,)."""
-        low = values.min(initial=0)
-        distinct = arrays.appearing(values - low, int(values.max(initial=0) - low) + 1)
-        table = np.zeros(distinct.max(initial=0) + 1, np.uint64)
-        table[distinct] = self.of_each(map(name, (distinct + low).tolist()))
+        distinct, which = np.unique(values, return_inverse=True)  # heads of a text may be as large as int64 holds
+        digests = self.of_each(map(name, distinct.tolist()))
         lengths = np.diff(offsets)
         powers = np.cumprod(np.full(lengths.max(initial=0), self._odd))
         places = np.arange(len(values)) - np.repeat(offsets[:-1], lengths)
-        sums = np.append(np.uint64(0), np.cumsum(table[values - low] * powers[places]))
+        sums = np.append(np.uint64(0), np.cumsum(digests[which] * powers[places]))
         found: NDArray[np.uint64] = self._empty + sums[offsets[1:]] - sums[offsets[:-1]]
         return found
 

@@ -38,6 +38,16 @@ def test_trees_and_multiword_tokens_have_digests_too() -> None:
     assert (keys(MULTIWORD) != keys(MULTIWORD.replace("\tdel", "\tdal"))).any(axis=1).sum() == 1
 
 
+def test_heads_that_no_metric_reads_may_be_any_number() -> None:
+    spec = parse_spec({"format": "cupt", "metrics": ["mwe"]})
+    header = "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE\n"
+    made = [
+        sentence_keys(Evaluation(spec, f"{header}1\ta\ta\tX\t_\t_\t{head}\tdep\t_\t_\t1:LVC\n\n".encode()).gold, KEY)
+        for head in (10**12, 10**12 + 1)
+    ]
+    assert (made[0] != made[1]).any(axis=1).sum() == 1
+
+
 def test_without_the_key_nobody_makes_them() -> None:
     assert not np.any(keys(GOLD_CONLLU) == keys(GOLD_CONLLU, b"another"))
 
