@@ -18,8 +18,9 @@ from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import parse_etags
 
-from service import context, errors
+from service import errors
 from service.api.middleware import IN_JSON, note_of, placed
+from service.lru import LruCache
 from service.store.packing import pack
 from service.usecases.runs import JSON_TYPE, Page, Shown
 
@@ -103,7 +104,7 @@ class CodedBodies:
     """Bodies in codings other than they are stored in, by validator."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._bodies = context.LruCache[bytes](most_bytes, len)
+        self._bodies = LruCache[bytes](most_bytes, len)
 
     def choose(self, view: Shown[object], codings: tuple[str, ...]) -> str:
         """Return the coding to send a view in, the best that is worth it. What only refuses gets the plain body."""

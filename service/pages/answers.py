@@ -18,10 +18,11 @@ from flask import Blueprint, Response, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from service import context, errors
+from service import errors
 from service.api import answers, calls, middleware
 from service.api.answers import Kind, ProblemResponse, known_tag
 from service.contract import fields, leaderboards
+from service.lru import LruCache
 from service.pages import figures, visitors
 from service.pages.markdown import first_words, strangers_html
 from service.usecases.runs import Shown, etag_of
@@ -118,7 +119,7 @@ UNCHANGED, FINAL = 204, 286
 TEMPLATES = Path(__file__).parent / "templates"
 MOST_BYTES = 32 * 2**20
 """Of rendered pages that a process keeps."""
-_PAGES = context.LruCache[bytes](MOST_BYTES, len)
+_PAGES = LruCache[bytes](MOST_BYTES, len)
 
 
 @cache

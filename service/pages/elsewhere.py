@@ -14,10 +14,10 @@ from markupsafe import escape
 
 from service import render
 from service.api import calls
-from service.context import LruCache
 from service.contract.benchmarks import Benchmark
 from service.contract.common import PageQuery
 from service.contract.leaderboards import Leaderboard
+from service.lru import LruCache
 from service.pages import answers, visitors
 from service.pages.board import board_values, board_view, heading, row_name, whole_name
 from service.pages.figures import ScoreNames, heading_now

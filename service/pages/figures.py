@@ -12,8 +12,8 @@ from markupsafe import Markup, escape
 
 from service.api import calls
 from service.caller import Caller
-from service.context import LruCache
 from service.contract.benchmarks import Benchmark
+from service.lru import LruCache
 from service.pages.visitors import visitor
 from service.requests import MACRO, POOLED
 from service.usecases.benchmarks import benchmarks

@@ -12,12 +12,12 @@ from flask import Blueprint, Response, request
 from service import errors, render
 from service.api import calls
 from service.caller import Caller
-from service.context import LruCache
 from service.contract.access import JoinRequest
 from service.contract.benchmarks import Benchmark, BenchmarksQuery, Revision
 from service.contract.common import PageQuery
 from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import ServiceError, Unauthorized
+from service.lru import LruCache
 from service.pages import (
     admin,
     answers,

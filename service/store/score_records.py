@@ -10,13 +10,29 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import orjson
-from sqlalchemy import ColumnElement, Connection, Integer, and_, delete, func, insert, literal, null, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Integer,
+    and_,
+    delete,
+    func,
+    insert,
+    literal,
+    null,
+    select,
+    update,
+)
 
+from service.lru import LruCache
 from service.store import artifacts, tables
 from service.store.database import BYTES
 from service.store.packing import pack_array, unpack_array
@@ -168,8 +184,6 @@ def selected(
     columns: Sequence[str],
     *,
     score: str | None = None,
-    parts: Sequence[Sequence[int]] = (),
-    worst: FloatArray | float = math.nan,
 ) -> tuple[list[str], dict[str, FloatArray]]:
     """Select scores: what boards, matrices, lists and reports are made of.
 
@@ -179,63 +193,123 @@ def selected(
         revision: number of the revision.
         share: PUBLIC, PRIVATE, or None for a test set that is not split.
         addresses: of all scores of the revision.
-        columns: of the table, as `macro` or `pooled_low`.
+        columns: of the table, as `macro`, `pooled_low` or PARTS.
         score: the only one that is read; None for all.
-        parts: positions of the parts whose scores are read too, of several together their mean.
-        worst: value of each score, by which a missing part counts in a mean.
 
     Returns:
         The submissions with a record; and by column float64 (submissions, scores), NaN where undefined. PARTS is
-        (parts, submissions, scores), NaN where a part, or each of several, is missing.
+        (submissions, scores, parts).
 
     Raises:
         ValueError: a stored array has another length.
     """
     c, size = results.c, len(addresses) if score is None else 1
-    names = [*columns, *((PARTS,) if parts else ())]
-    stored: list[ColumnElement[Any]] = [c[name] for name in names]
+    stored: list[ColumnElement[Any]] = [c[name] for name in columns]
     if score is not None:
         widths = [func.length(column, type_=Integer) // len(addresses) for column in stored]
         at = addresses.index(score)
         stored = [func.substr(each, width * at + 1, width) for each, width in zip(stored, widths, strict=True)]
     query = select(c.submission_id, *stored).where(c.revision == revision, c.share == (share or WHOLE))
     query = query.execution_options(**{BYTES: True})
-    ids: list[str] = []
-    found: list[list[FloatArray]] = []
-    for each in chosen:
-        # the driver's own rows: those of SQLAlchemy take longer than all the rest
-        cursor = db.execute(query.where(each)).cursor
-        for rows in iter(partial(cursor.fetchmany, _AT_ONCE), []):
-            block, *bodies = zip(*rows, strict=True)
-            arrays = [np.frombuffer(b"".join(body), _FORMAT).reshape(len(rows), size, -1) for body in bodies]
-            ids += block
-            found.append([*(array[:, :, 0] for array in arrays[: len(columns)])])
-            if parts:
-                found[-1].append(_means(arrays[-1], parts, worst))
-    if not found:
-        found = [[*(np.empty((0, size)) for _ in columns), np.empty((len(parts), 0, size))]]
-    joined = zip(names, zip(*found, strict=True), strict=False)
-    return ids, {name: np.concatenate(arrays, axis=1 if name == PARTS else 0) for name, arrays in joined}
+    # the driver's own rows: those of SQLAlchemy take longer than all the rest
+    rows = [row for each in chosen for row in db.execute(query.where(each)).cursor.fetchall()]
+    if not rows:
+        return [], dict.fromkeys(columns, np.empty((0, size)))
+    ids, *bodies = zip(*rows, strict=True)
+    arrays = [np.frombuffer(b"".join(body), _FORMAT).reshape(len(rows), size, -1) for body in bodies]
+    found = zip(columns, arrays, strict=True)
+    return [*ids], {name: array if name == PARTS else array[:, :, 0] for name, array in found}
+
+
+def kept(
+    db: Connection,
+    chosen: Iterable[ColumnElement[bool]],
+    revision: int,
+    share: str | None,
+    addresses: Sequence[str],
+    columns: Sequence[str],
+    parts: Sequence[Sequence[int]] = (),
+    *,
+    score: str | None = None,
+    worst: FloatArray | float = math.nan,
+) -> tuple[list[str], FloatArray]:
+    """Return scores as `selected`, and those of parts, of several together their mean.
+
+    A process remembers them by record: of a changed board most are as before, and reading all parts of a thousand takes
+    longer than the rest of the board.
+
+    Args:
+        db: the transaction.
+        chosen: conditions, as of `selected`.
+        revision: number of the revision.
+        share: PUBLIC, PRIVATE, or None for a test set that is not split.
+        addresses: of all scores of the revision.
+        columns: of the table, without PARTS.
+        parts: positions of the parts of each mean.
+        score: the only one that is read; None for all.
+        worst: value of each score, by which a missing part counts in a mean.
+
+    Returns:
+        The submissions with a record, in order; and float64 (submissions, columns and then means, scores), NaN where
+        undefined, or where each part of a mean is missing.
+    """
+    c, r = results.c, records.c
+    made = select(c.submission_id, r.created_at).where(c.revision == revision, c.share == (share or WHOLE))
+    made = made.join(records, (r.submission_id == c.submission_id) & (r.revision == c.revision))
+    made = made.order_by(c.submission_id)
+    stamps = [stamp for each in chosen for stamp in db.execute(made.where(each)).cursor.fetchall()]
+    remembered = _remembered_by(db.engine)
+    question = repr((revision, share, score, columns, parts, np.asarray(worst).tobytes()))
+    known = {**(remembered.get(question) or {})}
+    new = {stamp[0]: stamp for stamp in stamps if stamp not in known}
+    names = [*columns, PARTS] if parts else columns
+    for start in range(0, len(new), _AT_ONCE):
+        some = of_submissions([*new][start : start + _AT_ONCE])
+        ids, found = selected(db, some, revision, share, addresses, names, score=score)
+        pieces = [found[name][:, None] for name in columns]
+        pieces += [_means(found[PARTS], parts, worst)] if parts else []
+        known |= {new[each]: row for each, row in zip(ids, np.concatenate(pieces, axis=1), strict=True)}
+    if new and (score is not None or len(parts) <= 1):
+        remembered.put(question, known)
+    shape = len(stamps), len(columns) + len(parts), len(addresses) if score is None else 1
+    return [stamp[0] for stamp in stamps], np.array([known[stamp] for stamp in stamps]).reshape(shape)
+
+
+_Known = dict[tuple[str, Any], FloatArray]
+"""Columns and means of a record, (columns and means, scores), by submission and by when it was scored."""
+MOST_KEPT = 32 * 2**20
+"""Bytes that a process remembers of the scores of each store."""
+_KEY_BYTES = 300
+_REMEMBERED: WeakKeyDictionary[Engine, LruCache[_Known]] = WeakKeyDictionary()
+_LOCK = Lock()
+
+
+def _remembered_by(engine: Engine) -> LruCache[_Known]:
+    """Return the scores that are remembered of a store, by question."""
+    with _LOCK:
+        return _REMEMBERED.setdefault(
+            engine, LruCache(MOST_KEPT, lambda known: sum(row.nbytes + _KEY_BYTES for row in known.values()))
+        )
 
 
 def _means(rows: FloatArray, parts: Sequence[Sequence[int]], worst: FloatArray | float) -> FloatArray:
-    """Return the scores (parts, submissions, scores) of parts, of several their mean; see `selected`.
+    """Return the scores (submissions, means, scores) of parts, of several their mean; see `kept`.
 
     Args:
         rows: of all parts, (submissions, scores, parts).
         parts: positions.
         worst: value of each score.
     """
-    means = np.empty((len(parts), *rows.shape[:2]))
+    means = np.empty((len(rows), len(parts), rows.shape[1]))
     single = [at for at, of_it in enumerate(parts) if len(of_it) == 1]
-    means[single] = rows[:, :, [parts[at][0] for at in single]].transpose(2, 0, 1)
+    means[:, single] = rows[:, :, [parts[at][0] for at in single]].transpose(0, 2, 1)
     for at, of_it in enumerate(parts):
         if len(of_it) > 1:
             some = rows[:, :, of_it]
             missing = np.isnan(some)
             # one after the other: how many submissions are averaged at once must not change the last bit
             total = np.add.accumulate(np.where(missing, np.reshape(worst, (-1, 1)), some), axis=-1)[:, :, -1]
-            means[at] = np.where(missing.all(axis=-1), np.nan, total / len(of_it))
+            means[:, at] = np.where(missing.all(axis=-1), np.nan, total / len(of_it))
     return means
 
 

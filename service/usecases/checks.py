@@ -302,9 +302,8 @@ def _flaw(db: Connection, submission_id: str, number: int) -> str:
         # what a part without a scored output costs has counts; the part itself has no score
         computed[[at for at, part in enumerate(parts) if result is None or not result.scored(part.name)]] = np.nan
         its, columns = score_records.of_submissions([submission_id]), (requests.POOLED, requests.MACRO)
-        singly = [[at] for at in range(len(parts))]
-        _, found = score_records.selected(db, its, number, share, scoring.addresses, columns, parts=singly)
-        stored = np.vstack([found[PARTS][:, 0], *(found[name] for name in columns)])
+        _, found = score_records.selected(db, its, number, share, scoring.addresses, (PARTS, *columns))
+        stored = np.vstack([found[PARTS][0].T, *(found[name] for name in columns)])
         same = np.isclose(stored, computed, rtol=0, atol=TOLERANCE, equal_nan=True)
         if not same.all():
             column = int(np.argwhere(~same)[0][1])

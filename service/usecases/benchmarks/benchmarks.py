@@ -12,11 +12,12 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from service.caller import Caller, new_id, principal_of
-from service.context import Context, LruCache
+from service.context import Context
 from service.contract import benchmarks as contract
 from service.contract.benchmarks import BenchmarkChanges, BenchmarkRequest, BenchmarksQuery, PartGold
 from service.contract.common import TextsByName
 from service.errors import Conflict, NotFound, PreconditionFailed, PreconditionRequired, invalid, refuse, unprocessable
+from service.lru import LruCache
 from service.policy import figures, gate
 from service.policy.release import Release
 from service.queue import LIVE

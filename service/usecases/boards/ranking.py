@@ -22,7 +22,7 @@ from service.errors import NotFound, unprocessable
 from service.policy.figures import rank_value
 from service.requests import MACRO, POOLED, PRIVATE, PUBLIC
 from service.store import benchmarks, boards, comparisons, revisions, score_records
-from service.store.score_records import HELD, PARTS, finite
+from service.store.score_records import HELD, finite
 from service.store.submissions import BASELINE, BoardEntry
 from service.usecases.scoring import config, part_scorer
 from treescore.core.arrays import FloatArray
@@ -526,12 +526,12 @@ def scores_of(
     }
     addresses = board.scoring.addresses
     worst = [board.scoring.score(each)[1].worst for each in (addresses if score is None else [score])]
-    ids, found = score_records.selected(
-        db, chosen, board.revision.number, share, addresses, whole, score=score, parts=[*members.values()],
+    ids, found = score_records.kept(
+        db, chosen, board.revision.number, share, addresses, whole, [*members.values()], score=score,
         worst=np.array(worst, np.float64),
     )  # fmt: skip
-    found |= zip(members, found.pop(PARTS, ()), strict=True)
-    return ids, np.stack([found[name] for name in names], axis=1)
+    at = {name: position for position, name in enumerate((*whole, *members))}
+    return ids, found[:, [at[name] for name in names]]
 
 
 def tested_of(db: Connection, board: Board, rows: Sequence[BoardRow]) -> tuple[list[str], dict[str, str]]:

@@ -21,9 +21,10 @@ import orjson
 from sqlalchemy import Connection
 
 from service.caller import Caller
-from service.context import Context, LruCache
+from service.context import Context
 from service.contract import leaderboards
 from service.contract.leaderboards import BoardQuery, LeaderboardRow
+from service.lru import LruCache
 from service.policy import gate
 from service.policy.release import NO_TRACKS, Release
 from service.process import uncollected
@@ -312,11 +313,10 @@ def _figures(db: Connection, board: Board, release: Release) -> _Figures:
         ids, of_part = ranking.scores_of(db, board, chosen, [part], share, score)
         return _Figures(ids, addresses, of_part[:, 0], np.full((len(ids), 2), np.nan))
     low, high = f"{part}_low", f"{part}_high"
-    ids, found = score_records.selected(
+    ids, found = score_records.kept(
         db, chosen, board.revision.number, share, board.scoring.addresses, (part, low, high), score=score
     )
-    at = addresses.index(board.score)
-    return _Figures(ids, addresses, found[part], np.stack([found[low][:, at], found[high][:, at]], axis=1))
+    return _Figures(ids, addresses, found[:, 0], found[:, 1:, addresses.index(board.score)])
 
 
 def _rows(db: Connection, board: Board, release: Release, figures: _Figures | None = None) -> Sequence[BoardRow]:

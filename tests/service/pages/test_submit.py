@@ -12,7 +12,7 @@ import pytest
 import zstandard
 from werkzeug.test import TestResponse
 
-from service.context import LruCache
+from service.lru import LruCache
 from service.usecases import access
 from service.usecases.benchmarks import benchmarks
 from tests.contract.checking import CheckedClient

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import partial
 
 import numpy as np
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from service.requests import MACRO, POOLED, PUBLIC
 from service.store import revisions, score_records
-from service.store.score_records import PARTS, macro_of, of_benchmark, of_submissions, selected
-from service.store.tables import results
+from service.store.score_records import PARTS, kept, macro_of, of_benchmark, of_submissions, selected
+from service.store.tables import records, results
 from service.usecases.scoring.config import scoring_config
 from tests.fixtures.tasks import SECOND_PART, SLUG, TWO_PARTS, WRONG, once
 from treescore.core.scores import member_at
+
+LATER = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 @partial(once, either=True)
@@ -43,15 +46,15 @@ def test_scores_are_those_of_the_document(sent):
     columns = (MACRO, "macro_low", POOLED, "pooled_high")
     with sent.context.store.read() as db:
         addresses = addresses_of(db)
-        ids, found = selected(db, of_benchmark(SLUG), 1, None, addresses, columns, parts=[[0], [1]])
+        ids, found = selected(db, of_benchmark(SLUG), 1, None, addresses, (*columns, PARTS))
         documents = [score_records.get(db, each, 1, None).document for each in ids]
     assert ids == sent.ids
     for column, path in zip(columns, (("macro",), ("macro_ci95", "low"), ("scores",), ("ci95", "high")), strict=True):
         expected = [[number(document, address, *path) for address in addresses] for document in documents]
         np.testing.assert_array_equal(found[column], expected)
-    assert found[PARTS].shape == (2, 3, len(addresses))
-    assert np.isnan(found[PARTS][1, 1]).all()
-    for address, whole in zip(addresses, found[PARTS][0, 1], strict=True):
+    assert found[PARTS].shape == (3, len(addresses), 2)
+    assert np.isnan(found[PARTS][1, :, 1]).all()
+    for address, whole in zip(addresses, found[PARTS][1, :, 0], strict=True):
         key, _, name = address.partition(".")
         stored = member_at(documents[1]["metrics"][key]["parts"]["en"]["scores"], name)
         assert stored == pytest.approx(whole) or (stored is None and np.isnan(whole))
@@ -60,23 +63,59 @@ def test_scores_are_those_of_the_document(sent):
 def test_one_score_is_that_of_all(sent):
     with sent.context.store.read() as db:
         addresses = addresses_of(db)
-        _, of_all = selected(db, of_benchmark(SLUG), 1, None, addresses, (MACRO,), parts=[[0], [1]])
+        _, of_all = selected(db, of_benchmark(SLUG), 1, None, addresses, (MACRO, PARTS))
         for at, address in enumerate(addresses):
             its = of_submissions(sent.ids)
-            _, of_one = selected(db, its, 1, None, addresses, (MACRO,), score=address, parts=[[1], [0]])
+            _, of_one = selected(db, its, 1, None, addresses, (MACRO, PARTS), score=address)
             np.testing.assert_array_equal(of_one[MACRO][:, 0], of_all[MACRO][:, at])
-            np.testing.assert_array_equal(of_one[PARTS][::-1, :, 0], of_all[PARTS][:, :, at])
+            np.testing.assert_array_equal(of_one[PARTS][:, 0], of_all[PARTS][:, at])
+            _, swapped = kept(db, its, 1, None, addresses, (), [[1], [0]], score=address)
+            np.testing.assert_array_equal(swapped[:, ::-1, 0], of_all[PARTS][:, at])
 
 
 def test_of_several_parts_the_mean_is_selected_however_many_rows_are_read_at_once(sent, monkeypatch):
     with sent.context.store.read() as db:
-        asked = of_benchmark(SLUG), 1, None, addresses_of(db), ()
-        ids, at_once = selected(db, *asked, parts=[[0], [1], [0, 1]], worst=0.0)
+        asked = of_benchmark(SLUG), 1, None, addresses_of(db), [MACRO]
+        ids, at_once = kept(db, *asked, [[0], [1], [0, 1]], worst=0.0)
         monkeypatch.setattr(score_records, "_AT_ONCE", 2)
-        assert selected(db, *asked, parts=[[0, 1]], worst=0.0)[0] == ids
-        np.testing.assert_array_equal(selected(db, *asked, parts=[[0, 1]], worst=0.0)[1][PARTS][0], at_once[PARTS][2])
-    first, second, mean = at_once[PARTS]
+        again, mean = kept(db, *asked, [[0, 1]], worst=0.0)
+    assert ids == again == sent.ids
+    macro, first, second, _ = at_once.transpose(1, 0, 2)
+    np.testing.assert_array_equal(mean, at_once[:, [0, 3]])
+    np.testing.assert_array_equal(np.isnan(macro), np.isnan(first) & np.isnan(second))
+    mean = mean[:, 1]
     np.testing.assert_array_equal(mean, (first + np.nan_to_num(second)) / 2)
+
+
+def test_of_a_changed_board_only_new_records_are_read(sent, monkeypatch):
+    read = []
+
+    def counted(db, chosen, *asked, **options):
+        ids, found = selected(db, chosen, *asked, **options)
+        read.extend(ids)
+        return ids, found
+
+    def means(ids):
+        read.clear()
+        with sent.context.store.read() as db:
+            names, found = kept(db, of_submissions(ids), 1, None, addresses_of(db), (MACRO,), [[0]])
+        assert names == ids
+        return found
+
+    monkeypatch.setattr(score_records, "selected", counted)
+    first = means(sent.ids[:2])
+    assert read == sent.ids[:2]
+    every = means(sent.ids)
+    assert read == sent.ids[2:]
+    np.testing.assert_array_equal(every[:2], first)
+    scored_again = results.c.submission_id == sent.ids[0]
+    with sent.context.store.write() as db:
+        its = db.scalars(select(results.c.parts).where(results.c.submission_id == sent.ids[2])).one()
+        db.execute(update(results).where(scored_again).values(parts=its))
+        db.execute(update(records).where(records.c.submission_id == sent.ids[0]).values(created_at=LATER))
+    np.testing.assert_array_equal(means(sent.ids[:1]), every[2:])
+    assert read == sent.ids[:1]
+    assert means([]).shape == (0, *every.shape[1:])
 
 
 def test_only_those_are_selected_that_are_chosen(sent):

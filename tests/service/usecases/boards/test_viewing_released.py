@@ -70,7 +70,7 @@ def two(task):
 
 def test_digits_beyond_the_fourth_are_in_no_document_and_no_export(two, context, monkeypatch):
     # the cache would answer: what it depends on has not changed
-    monkeypatch.setattr("service.context.LruCache.get", lambda *_: None)
+    monkeypatch.setattr("service.lru.LruCache.get", lambda *_: None)
 
     def told():
         document = submissions.view_submission(context, two.lyon, two.sent)

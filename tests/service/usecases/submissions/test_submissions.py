@@ -62,13 +62,13 @@ def test_scores_are_pooled_over_parts_and_averaged_over_parts(task, pair, contex
     with context.store.read() as db:
         its = score_records.of_submissions([submission])
         _, stored = score_records.selected(
-            db, its, 1, None, scoring_config(revisions.get(db, SLUG, 1).scoring).addresses, (MACRO, POOLED),
-            score="attachment.las", parts=[[0], [1]],
+            db, its, 1, None, scoring_config(revisions.get(db, SLUG, 1).scoring).addresses, (MACRO, POOLED, PARTS),
+            score="attachment.las",
         )  # fmt: skip
         [rows] = score_records.counts(db, submission, 1, [0], 0)
     assert stored[MACRO].tolist() == [[pytest.approx((5 / 6 + 1) / 2)]]
     assert stored[POOLED].tolist() == [[11 / 12]]
-    assert stored[PARTS].tolist() == [[[5 / 6]], [[1.0]]]
+    assert stored[PARTS].tolist() == [[[5 / 6, 1.0]]]
     assert rows.shape[0] == 2
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from service.context import LruCache
+from service.lru import LruCache
 
 
 def test_the_least_recently_used_is_dropped_first() -> None:
