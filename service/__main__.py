@@ -17,7 +17,7 @@ MODULES: Mapping[str, str] = {
         ("processes", "api worker views sweeper"),
         ("maintenance", "migrate"),
         ("demo", "demo"),
-        ("maintenance", "backup restore check purge token doctor"),
+        ("maintenance", "backup restore check purge token"),
     )
     for command in commands.split()
 }

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple, Self
@@ -203,21 +203,6 @@ class Queue:
         """Return whether machine code is kept, of each living worker of a queue. Raises REDIS_ERRORS likewise."""
         found = [self.redis.hget(worker.key, KERNELS) for worker in self.living(name)]
         return [(each or b"").decode() for each in found]  # type: ignore[union-attr]
-
-    def heartbeats(self) -> dict[str, float]:
-        """Return the seconds since the last heartbeat of each worker, by its name."""
-        now = self.clock()
-        return {each.name: (now - each.last_heartbeat).total_seconds() for each in self.living() if each.last_heartbeat}
-
-    def clock(self) -> datetime:
-        """Return the time of the Redis server, in UTC."""
-        seconds, microseconds = self.redis.time()
-        return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=microseconds)
-
-    def version(self) -> str:
-        """Return name and version of the server."""
-        info = self.redis.info("server")
-        return f"{info.get('server_name', 'redis')} {info.get('valkey_version') or info['redis_version']}"
 
     def add_counts(self) -> None:
         """Add what this process has counted to the sums of all. Where Redis does not answer, it is kept."""

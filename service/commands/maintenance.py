@@ -1,8 +1,8 @@
-"""The commands that operate a store: migrate, backup, restore, check, purge, doctor, and its tokens.
+"""The commands that operate a store: migrate, backup, restore, check, purge, and its tokens.
 
 `treescore backup FILE` writes everything into one file, while the service runs; `treescore restore FILE` puts it into
-an empty place. `treescore check` says whether everything that is stored is whole, `treescore doctor` has one line on
-each part of the service. `treescore token` makes, lists and revokes tokens, also while the service is down.
+an empty place. `treescore check` says whether everything that is stored is whole. `treescore token` makes, lists and
+revokes tokens, also while the service is down.
 """
 
 import os
@@ -28,7 +28,7 @@ from service.store.database import Schema, SchemaState, Store, file_of_url, requ
 from service.store.tokens import Token
 from service.usecases import checks, retention, runs
 from service.usecases import tokens as token_work
-from service.usecases.checks import Finding, Level, worst
+from service.usecases.checks import Level, worst
 from treescore.core.wording import counted, did_you_mean
 
 Command = Callable[..., Any]
@@ -48,19 +48,8 @@ def config_of(data_dir: Path | None) -> Config:
 
 
 @contextmanager
-def opened(config: Config) -> Iterator[Context]:
-    """Open a context, and close it at the end."""
-    context = open_context(config)
-    try:
-        yield context
-    finally:
-        context.store.close()
-        context.queue.redis.close()
-
-
-@contextmanager
 def existing_store(config: Config, *, current: bool = True) -> Iterator[Context]:
-    """Open a store that is there; nothing is created.
+    """Open a store that is there, and close it at the end; nothing is created.
 
     Args:
         config: names it.
@@ -73,10 +62,14 @@ def existing_store(config: Config, *, current: bool = True) -> Iterator[Context]
     file = file_of_url(make_url(config.database_url))
     if file is not None and not file.exists():
         raise processes.CouldNotTell(f"No store at {file}. Set --data-dir or TREESCORE_DATABASE_URL.")
-    with opened(config) as context:
+    context = open_context(config)
+    try:
         if current:
             require_current_schema(context.store)
         yield context
+    finally:
+        context.store.close()
+        context.queue.redis.close()
 
 
 def show_document(document: Mapping[str, object], lines: Sequence[str], *, as_json: bool) -> None:
@@ -237,7 +230,10 @@ def check(ctx: click.Context, data_dir: Path | None, *, every: bool, as_json: bo
         findings = list(checks.check(context, every=every))
     wrong = sum(finding.level is Level.WRONG for finding in findings)
     summary = f"{wrong} things are wrong." if wrong else "Nothing is wrong."
-    _show_findings(ctx, findings, [summary], {}, as_json=as_json)
+    level = worst(findings)
+    document = {"state": level, "findings": [finding._asdict() for finding in findings]}
+    show_document(document, [*(finding.line for finding in findings), summary], as_json=as_json)
+    ctx.exit({Level.WRONG: processes.WRONG, Level.UNKNOWN: processes.UNKNOWN}.get(level, processes.FINE))
 
 
 @click.command()
@@ -289,33 +285,6 @@ def _scope(benchmark: str | None, team: str | None, before: datetime | None) -> 
     if not slug or not team_id:
         raise click.UsageError(f"--team is {team!r}; write BENCHMARK/TEAM.")
     return retention.Scope(team=(slug, team_id))
-
-
-@click.command()
-@operating_options
-@click.pass_context
-def doctor(ctx: click.Context, data_dir: Path | None, *, as_json: bool) -> None:
-    """Look at configuration, files, disk, clocks, versions, store, queue and workers. Changes nothing.
-
-    The exit status is 0 if nothing is wrong, 1 if something is, 2 if it could not be found out.
-    """
-    config = config_of(data_dir)
-    file = file_of_url(make_url(config.database_url))
-    if file is not None and not file.parent.is_dir():
-        raise processes.CouldNotTell(f"{file.parent} does not exist. Set --data-dir or TREESCORE_DATABASE_URL.")
-    with opened(config) as context:
-        findings = list(checks.diagnose(context))
-    _show_findings(ctx, findings, (), {"configuration": checks.shown_config(config)}, as_json=as_json)
-
-
-def _show_findings(
-    ctx: click.Context, findings: Sequence[Finding], lines: Sequence[str], more: Mapping[str, object], *, as_json: bool
-) -> None:
-    """Print findings, lines that sum them up and further members of the document; exit as the worst one says."""
-    level = worst(findings)
-    document = {"state": level, **more, "findings": [finding._asdict() for finding in findings]}
-    show_document(document, [*(finding.line for finding in findings), *lines], as_json=as_json)
-    ctx.exit({Level.WRONG: processes.WRONG, Level.UNKNOWN: processes.UNKNOWN}.get(level, processes.FINE))
 
 
 TIMES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")

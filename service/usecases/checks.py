@@ -1,29 +1,22 @@
-"""Say of each part of the service whether it works, and check everything that is stored. Changes nothing.
+"""Check everything that is stored, and where a service stands: files, disk, queue, workers. Changes nothing.
 
-Each finding says what to do. The place where a service stands is its files, its disk, its queue, its workers. Stored
-figures are computed again from stored counts: nothing is parsed or scored.
+Each finding says what to do. Stored figures are computed again from stored counts: nothing is parsed or scored.
 """
 
 import os
-import platform
-import re
-import sqlite3
 import stat
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 import zstandard
-from sqlalchemy import Connection, select, text
-from sqlalchemy.exc import DatabaseError, DBAPIError
+from sqlalchemy import Connection, select
+from sqlalchemy.exc import DatabaseError
 from zstandard import ZstdError
 
 from service import process, requests
-from service.config import Config
 from service.context import Context
 from service.queue import BULK, LIVE, REDIS_ERRORS, Pulse
 from service.store import benchmarks, database, packing, revisions, runs, score_records, submissions, upkeep
@@ -33,9 +26,7 @@ from service.store.upkeep import Flaw
 from service.usecases.runs import etag_of
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.shares import share_rows, split_of
-from service.usecases.views.asking import VIEWS
 from treescore.core.arrays import Counts, FloatArray
-from treescore.core.version import __version__
 from treescore.evaluation.benchmark import macro_mean
 
 
@@ -106,16 +97,13 @@ def partial_file_findings(context: Context) -> Iterator[Finding]:
         yield Finding(Level.WARN, "partial-file", str(path), "A backup or restore was not completed.", advice)
 
 
-def disk_finding(context: Context) -> Finding:
-    """Look at the free space of the store's disk."""
+def disk_findings(context: Context) -> Iterator[Finding]:
+    """Look at the free space of the store's disk; that of a database server is not seen from here."""
     found = database.disk_of(context.store)
-    if found.free is None:
-        return Finding(Level.OK, "disk", "store", "The disk of a database server is not seen from here.")
-    free = f"{found.free / 2**30:.1f} GiB are free."
-    if found.state is database.DiskState.OK:
-        return Finding(Level.OK, "disk", "store", free)
-    level = Level.WRONG if found.state is database.DiskState.FULL else Level.WARN
-    return Finding(level, "disk", "store", free, "Free some space, or `treescore purge` what is no longer needed.")
+    if found.free is not None and found.state is not database.DiskState.OK:
+        level = Level.WRONG if found.state is database.DiskState.FULL else Level.WARN
+        advice = "Free some space, or `treescore purge` what is no longer needed."
+        yield Finding(level, "disk", "store", f"{found.free / 2**30:.1f} GiB are free.", advice)
 
 
 def queue_findings(context: Context) -> Iterator[Finding]:
@@ -139,116 +127,6 @@ def queue_findings(context: Context) -> Iterator[Finding]:
         if not number:
             advice = f"Start one: treescore worker --queue {name}"
             yield Finding(Level.WARN, "no-worker", name, "No worker serves this queue.", advice)
-
-
-# each part of the service
-
-PASSWORD = re.compile(r"(?<=//)(?!/)[^?#]*(?=@)|(?<=password=)[^&#]*", re.IGNORECASE)
-"""User and password of a URL, and a password in its query. After a third slash there is a path."""
-HIDDEN = "***"
-SECRETS = ("admin_token",)
-SKEW_SECONDS = 2.0
-LATE_SECONDS = 90.0
-"""Seconds without a heartbeat after which a worker is late: an idle one sends one every half minute or so."""
-
-
-def diagnose(context: Context) -> Iterator[Finding]:
-    """Yield a finding for each part, those that are well too. Changes nothing."""
-    detail = f"{__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {sys.platform}"
-    yield Finding(Level.OK, "versions", "treescore", detail)
-    yield from _configuration(context.config)
-    modes = list(file_mode_findings(context))
-    yield from modes or [Finding(Level.OK, "files", str(context.config.data_dir), "Only their owner can use them.")]
-    yield from _store(context)
-    yield disk_finding(context)
-    yield from _queue(context)
-
-
-def shown_config(config: Config) -> dict[str, str]:
-    """Return the configuration by variable, as it was read, without secrets."""
-    values = {}
-    for field in fields(config):
-        value = str(getattr(config, field.name))
-        if field.name in SECRETS:
-            value = "(set)" if value else "(not set)"
-        values[f"TREESCORE_{field.name.upper()}"] = PASSWORD.sub(HIDDEN, value)
-    return values
-
-
-def _configuration(config: Config) -> Iterator[Finding]:
-    set_here = [f"{name}={value}" for name, value in shown_config(config).items() if name in os.environ]
-    yield Finding(Level.OK, "configuration", "environment", " ".join(set_here) or "No variable is set: all defaults.")
-    if not config.on_loopback:
-        advice = "Let only a proxy with TLS reach it."
-        yield Finding(Level.WARN, "bind", config.bind, "The API listens beyond this machine, in plain HTTP.", advice)
-    if config.public_url and not config.trusted_proxies:
-        detail = "Behind a proxy all clients count as one address: limits and the throttle of one hold for all."
-        advice = "Set TREESCORE_TRUSTED_PROXIES to the number of proxies, unless there is none."
-        yield Finding(Level.WARN, "proxies", config.public_url, detail, advice)
-
-
-def _store(context: Context) -> Iterator[Finding]:
-    name = PASSWORD.sub(HIDDEN, context.config.database_url)
-    file = context.store.file
-    if file is not None and not file.exists():
-        yield Finding(Level.WARN, "store", str(file), "It does not exist yet.", "`treescore serve` creates it.")
-        return
-    try:
-        with context.store.read() as db:
-            found = database.schema_of(db)
-            open_runs = (
-                0 if found.state is not database.SchemaState.CURRENT else len(runs.unfinished(db, context.now()))
-            )
-            query = "SELECT sqlite_version(), NULL" if context.store.sqlite else "SELECT version(), now()"
-            version, time = db.execute(text(query)).one()
-    except DBAPIError as error:
-        fault = database.fault_of(error) or database.Fault.AWAY
-        level = Level.UNKNOWN if fault is database.Fault.AWAY else Level.WRONG
-        yield Finding(level, "store", name, f"It {database.FAULT_WORDS[fault]} ({database.error_line(error)}).")
-        return
-    yield Finding(
-        Level.OK, "store", name, f"It answers ({str(version).partition(',')[0]}); {open_runs} unfinished runs."
-    )
-    level = Level.OK if found.state is database.SchemaState.CURRENT else Level.WRONG
-    yield Finding(level, "schema", found.stored or "none", found.words)
-    if time is not None:
-        yield _clock("database", time)
-
-
-def _queue(context: Context) -> Iterator[Finding]:
-    try:
-        yield from _server(context)
-        yield from _workers(context)
-    except REDIS_ERRORS:
-        pass
-    yield from queue_findings(context)
-
-
-def _server(context: Context) -> Iterator[Finding]:
-    queue = context.queue
-    queue.probe()
-    waiting = ", ".join(f"{number} {name}" for name, number in queue.lengths().items())
-    yield Finding(Level.OK, "queue", PASSWORD.sub(HIDDEN, context.config.redis_url), f"{queue.version()}; {waiting}.")
-    yield _clock("redis", queue.clock())
-
-
-def _workers(context: Context) -> Iterator[Finding]:
-    for name, age in sorted(context.queue.heartbeats().items()):
-        late = age > LATE_SECONDS
-        advice = "It hangs or has died: restart it." if late else ""
-        level = Level.WARN if late else Level.OK
-        yield Finding(level, "worker", name, f"The last heartbeat is {age:.0f} s old.", advice)
-    if context.queue.alive(VIEWS):
-        yield Finding(Level.OK, "views", VIEWS, "The process lives that makes items, slices and trees.")
-    else:
-        yield Finding(Level.WARN, "views", VIEWS, "No process makes items, slices and trees.", "Run: treescore views")
-
-
-def _clock(name: str, time: datetime) -> Finding:
-    skew = abs((datetime.now(UTC) - time).total_seconds())
-    if skew <= SKEW_SECONDS:
-        return Finding(Level.OK, "clock", name, f"It agrees with this machine's to {skew:.1f} s.")
-    return Finding(Level.WRONG, "clock", name, f"It differs from this machine's by {skew:.0f} s.", "Run NTP on both.")
 
 
 # everything that is stored
@@ -367,9 +245,7 @@ def check(context: Context, *, every: bool) -> Iterator[Finding]:
     yield from file_mode_findings(context)
     yield from partial_file_findings(context)
     yield from queue_findings(context)
-    disk = disk_finding(context)
-    if disk.level is not Level.OK:
-        yield disk
+    yield from disk_findings(context)
 
 
 def _damaged_answers(db: Connection) -> Iterator[Flaw]:

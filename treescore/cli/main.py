@@ -117,7 +117,6 @@ COMMANDS: Mapping[str, Entry] = {
     "check": Entry("Check texts, artifacts, scores, references, files, schema, queue and disk."),
     "purge": Entry("List, and with --yes delete, what is kept no longer."),
     "token": Entry("Make, list, revoke and replace tokens."),
-    "doctor": Entry("Look at configuration, files, disk, clocks, versions, store, queue and workers."),
 }
 
 EPILOG = """\b

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import resource
-from datetime import UTC, datetime
 from pathlib import Path
 from unittest.mock import patch
 
@@ -50,7 +49,7 @@ def close_files(folder: Path) -> None:
         path.chmod(0o600)
 
 
-EVERY = (["backup", "x"], ["check"], ["doctor"], ["migrate", "--check"], ["purge", "--benchmark", "x"],
+EVERY = (["backup", "x"], ["check"], ["migrate", "--check"], ["purge", "--benchmark", "x"],
          ["token", "list"])  # fmt: skip
 
 
@@ -89,8 +88,7 @@ def test_a_file_that_is_no_database_is_refused_in_one_line(run, config, private,
     status, out, err = run(*command)
     assert status == 1
     assert "not a database" in out + err
-    if command[0] != "doctor":
-        assert err.count("\n") == 1
+    assert err.count("\n") == 1
 
 
 def test_migrate_says_whether_it_is_needed(run, context, tmp_path):
@@ -125,7 +123,7 @@ def test_a_store_of_a_checkout_before_the_first_release_is_refused_in_one_line(r
     assert len(said) == 1
     assert f"{private}/treescore.db was made by" in said[0]
     assert "TREESCORE_DATA_DIR" in said[0]
-    if command[0] not in ("check", "doctor", "migrate", "api"):
+    if command[0] not in ("check", "migrate", "api"):
         assert (out, err.splitlines()) == ("", said)
     assert not list(private.glob("*.backup"))
 
@@ -192,11 +190,10 @@ def test_a_store_that_does_not_answer_is_not_called_wrong(run, context, monkeypa
     monkeypatch.setenv(
         "TREESCORE_DATABASE_URL", "postgresql+psycopg://treescore:secret@127.0.0.1:1/x?connect_timeout=2"
     )
-    for command in ("check", "doctor"):
-        status, out, err = run(command)
-        assert status == 2
-        assert "does not answer" in out + err
-        assert "secret" not in out + err
+    status, out, err = run("check")
+    assert status == 2
+    assert "does not answer" in out + err
+    assert "secret" not in out + err
 
 
 def test_tokens_are_made_listed_replaced_and_revoked_while_the_service_is_down(run, context):
@@ -258,51 +255,6 @@ def test_purge_lists_without_yes(run, context):
     status, out, _ = run("purge", "--benchmark", SLUG, "--yes", "--json")
     assert (status, json.loads(out)["overwritten"]) == (0, True)
     assert run("purge", "--benchmark", SLUG)[0] == 1
-
-
-def test_doctor_says_of_each_part_whether_it_works(run, context, private, monkeypatch):
-    close_files(private)
-    monkeypatch.setenv("TREESCORE_ADMIN_TOKEN", "ts_secret-of-the-operator")
-    status, out, _ = run("doctor", "--json")
-    document = json.loads(out)
-    assert (status, document["state"]) == (0, "warn")
-    levels = {each["code"]: each["level"] for each in document["findings"]}
-    assert levels == {"versions": "ok", "configuration": "ok", "files": "ok", "store": "ok", "schema": "ok",
-                      "disk": "ok", "queue": "ok", "clock": "ok", "no-worker": "warn", "views": "warn"}  # fmt: skip
-    assert document["configuration"]["TREESCORE_ADMIN_TOKEN"] == "(set)"  # noqa: S105
-    assert "ts_secret" not in out
-
-
-def test_doctor_names_open_files_and_a_clock_that_is_wrong(run, context, private, monkeypatch):
-    close_files(private)
-    (private / "treescore.db").chmod(0o644)
-    monkeypatch.setattr("service.queue.Queue.clock", lambda _: datetime(2020, 1, 1, tzinfo=UTC))
-    status, out, _ = run("doctor")
-    assert status == 1
-    assert "chmod go-rwx" in out
-    assert "Run NTP on both." in out
-
-
-@pytest.mark.parametrize(
-    "url",
-    ["redis://:sesame@h/0", "redis://u:se@sesame@h/0", "redis://h/0?password=sesame", "rediss://u:/sesame@h/0?db=1",
-     "unix:///tmp/x.sock?db=0&password=sesame"],
-)  # fmt: skip
-def test_doctor_prints_no_password_of_a_url(run, context, private, monkeypatch, url):
-    monkeypatch.setenv("TREESCORE_REDIS_URL", url)
-    monkeypatch.setattr("service.usecases.checks._queue", lambda _: iter(()))
-    for form in ([], ["--json"]):
-        _, out, err = run("doctor", *form)
-        assert "sesame" not in out + err
-        assert "***" in out
-
-
-@pytest.mark.parametrize(("proxies", "warned"), [("0", True), ("1", False)])
-def test_doctor_names_a_public_address_without_a_trusted_proxy(run, context, private, monkeypatch, proxies, warned):
-    monkeypatch.setenv("TREESCORE_PUBLIC_URL", "https://scores.example.org")
-    monkeypatch.setenv("TREESCORE_TRUSTED_PROXIES", proxies)
-    _, out, _ = run("doctor")
-    assert ("TREESCORE_TRUSTED_PROXIES to the number of proxies" in out) is warned
 
 
 def test_a_full_disk_ends_a_command_in_one_line(run, context, tmp_path, monkeypatch):

@@ -164,5 +164,5 @@ def test_a_wrong_variable_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_needs_the_service_stands_apart_and_names_what_brings_it() -> None:
     lines = CliRunner().invoke(main, ["--help"], env={"COLUMNS": "80"}).stdout.splitlines()
     at = lines.index("Run the service (in a checkout: pip install -e . --group service):")
-    assert all(any(line.split()[:1] == [name] for line in lines[at:]) for name in ("serve", "demo", "doctor"))
+    assert all(any(line.split()[:1] == [name] for line in lines[at:]) for name in ("serve", "demo", "check"))
     assert max(map(len, lines)) <= 80

@@ -120,7 +120,7 @@ def test_the_sweeper_wakes_a_worker_when_the_time_has_come_also_from_an_empty_re
     board = arrivals.board().id
     for seconds, due in ((20, False), (HOLD.total_seconds(), True)):
         then = later(arrivals.context, seconds=seconds)
-        assert (board in [each.subject for each in queue_findings(then)]) is due  # of the doctor
+        assert (board in [each.subject for each in queue_findings(then)]) is due  # of a check
         sweeper = Sweeper(then)
         assert (board in [*sweeper.sweep(), *sweeper.sweep()]) is due
     assert arrivals.queued()
