@@ -112,7 +112,6 @@ webhooks.list               list_webhooks
 webhooks.delete             delete_webhook
 webhooks.test               test_webhook
 webhooks.deliveries         list_deliveries
-webhooks.replay             replay_delivery
 """
 """Each method with its operation, and the parameters of the query that may be given by place."""
 SENDING = {

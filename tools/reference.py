@@ -297,7 +297,6 @@ ORGANISED: Mapping[str, tuple[str, str]] = {
     "delete_webhook": ("organise webhooks remove", "/admin/webhooks"),
     "test_webhook": ("organise webhooks test", "/admin/webhooks"),
     "list_deliveries": ("organise webhooks deliveries", "/admin/webhooks/{webhook}"),
-    "replay_delivery": ("organise webhooks replay", "/admin/webhooks/{webhook}"),
     "list_tokens": ("organise tokens list", "/admin/tokens"),
     "create_token": ("organise tokens add", "/admin/tokens"),
     "revoke_token": ("organise tokens revoke", "/admin/tokens"),

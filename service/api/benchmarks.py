@@ -1,7 +1,7 @@
 """Serve benchmarks, their revisions and teams, the words that participants get, and invites; tokens, webhooks, events.
 
 New teams are one or several as JSON, or a table. Tokens are those of CI jobs and dashboards too. Events are audit
-trail, change feed and replay in one list.
+trail and change feed in one list.
 """
 
 from flask import Blueprint, Request, Response, request
@@ -450,17 +450,6 @@ def list_deliveries(caller: Caller, query: PageQuery, webhook: str) -> Response:
     Those that wait, and the newest 200 that have ended, of events that you may know of now.
     """
     return answers.page(events.list_deliveries(calls.context(), caller, webhook, query))
-
-
-@webhook_blueprint.post("/<webhook>/deliveries/<delivery>/replay")
-@asks(answer("The new delivery.", access.Delivery, status=202), scopes=("submit",), also="scope found conflict")
-def replay_delivery(caller: Caller, webhook: str, delivery: str) -> Response:
-    """Deliver an event again.
-
-    The new delivery has the same `webhook-id`, by which receivers know the event. A delivery that still waits and a
-    disabled webhook answer 409.
-    """
-    return answers.queued(events.replay_delivery(calls.context(), caller, webhook, delivery))
 
 
 event_blueprint = Blueprint("events", __name__, url_prefix="/v1/events")

@@ -112,7 +112,6 @@ PARAMETERS: Mapping[str, Parameter] = {
     "Submission": Parameter("submission", "Id of the submission."),
     "Comparison": Parameter("comparison", "Id of the comparison."),
     "Webhook": Parameter("webhook", "Id of the webhook."),
-    "Delivery": Parameter("delivery", "Id of the delivery."),
     "JobKey": _sent("Job-Key", "The `key` of a job that was made without a token. Jobs of a token need none."),
     "IfMatch": _sent(
         "If-Match",

@@ -1,7 +1,7 @@
 """What an organiser does beside settings: revisions of a benchmark, its teams and invites, and webhooks.
 
-Teams are made many at once from a table; there are new tokens and invites. Of webhooks: a test event, the log of
-deliveries, sending again.
+Teams are made many at once from a table; there are new tokens and invites. Of webhooks: a test event, and the log
+of deliveries.
 """
 
 import re
@@ -348,13 +348,6 @@ def show_deliveries(webhook: str) -> Response:
     """Show the log of deliveries."""
     found = events.list_deliveries(calls.context(), visitors.organiser(), webhook, MANY_WEBHOOKS)
     return answers.page("admin_deliveries.html", webhook=webhook, deliveries=found.items)
-
-
-@webhooks_blueprint.post("/<webhook>/<delivery>/replay")
-def replay_delivery(webhook: str, delivery: str) -> Response:
-    """Send an event again."""
-    events.replay_delivery(calls.context(), visitors.organiser(sends=True), webhook, delivery)
-    return answers.go_to(f"/admin/webhooks/{webhook}")
 
 
 def _webhooks_values(

@@ -1,4 +1,4 @@
-"""Events in the order of their commits: audit trail, change feed and replay; webhooks, and the log of deliveries.
+"""Events in the order of their commits: audit trail and change feed; webhooks, and the log of deliveries.
 
 The log says what was sent to a webhook, what waits, and how often it was tried.
 """
@@ -317,10 +317,9 @@ def logged_deliveries(db: Connection, webhook_id: str, before: str | None, limit
     return [_logged(row) for row in db.execute(tables.page_down(query, deliveries.c.id, before, limit))]
 
 
-def logged_delivery(db: Connection, webhook_id: str, delivery_id: str) -> LoggedDelivery | None:
-    """Return one delivery of a webhook, or None."""
-    of_it = (deliveries.c.webhook_id == webhook_id) & (deliveries.c.id == delivery_id)
-    return one(db, _logged_query().where(of_it), _logged)
+def logged_delivery(db: Connection, delivery_id: str) -> LoggedDelivery:
+    """Return one delivery, which must be stored."""
+    return _logged(db.execute(_logged_query().where(deliveries.c.id == delivery_id)).one())
 
 
 def waiting_deliveries(db: Connection, webhook_id: str) -> int:

@@ -2,8 +2,7 @@
 
 Each caller sees what it may know of. Deliveries follow Standard Webhooks: signed, retried with growing pauses, given up
 in the end. Each event is delivered at least once: a process that is killed while it sends leaves the delivery to be
-sent again, with the same `webhook-id`. The log of deliveries is shown; a test, or an event again, is sent when asked
-for.
+sent again, with the same `webhook-id`. The log of deliveries is shown; a test is sent when asked for.
 """
 
 import base64
@@ -279,7 +278,7 @@ def _webhook_document(hook: Webhook) -> dict[str, object]:
 
 
 MOST_WAITING = 100
-"""Waiting deliveries of a webhook beyond which no test and no replay is added."""
+"""Waiting deliveries of a webhook beyond which no test is added."""
 
 
 def send_test(context: Context, caller: Caller, webhook_id: str) -> dict[str, object]:
@@ -291,9 +290,13 @@ def send_test(context: Context, caller: Caller, webhook_id: str) -> dict[str, ob
     """
     with context.store.write() as db:
         hook = own_webhook(db, caller, webhook_id)
-        _require_sending(db, hook)
+        if hook.disabled_at is not None:
+            raise errors.Conflict(f"The webhook {hook.id} was disabled. Create another one.", slug="webhook-disabled")
+        if events.waiting_deliveries(db, hook.id) >= MOST_WAITING:
+            detail = f"{MOST_WAITING} deliveries of the webhook {hook.id} wait already. Send this once they have ended."
+            raise errors.Conflict(detail, slug="too-many-deliveries")
         made = record_event_of(db, context, requests.WEBHOOK_TEST, hook, caller.owner, only=hook)
-        return _shown(db, hook, made[0])
+        return _delivery_document(events.logged_delivery(db, made[0]))
 
 
 def list_deliveries(context: Context, caller: Caller, webhook_id: str, query: PageQuery) -> runs.Page:
@@ -312,44 +315,6 @@ def list_deliveries(context: Context, caller: Caller, webhook_id: str, query: Pa
             more = len(rows) > query.limit
             before = rows[-1].id if rows else before
     return runs.page_of(shown, query.limit, _delivery_document)
-
-
-def replay_delivery(context: Context, caller: Caller, webhook_id: str, delivery_id: str) -> dict[str, object]:
-    """Deliver the event of a delivery again, under the same `webhook-id`; return the new delivery.
-
-    Raises:
-        NotFound: webhook or delivery do not exist, or the caller may not know of them.
-        Conflict: the webhook is disabled, the delivery has not ended, or too many wait.
-    """
-    now = context.now()
-    with context.store.write() as db:
-        hook = own_webhook(db, caller, webhook_id)
-        known = events.logged_delivery(db, hook.id, delivery_id) if access.storable(delivery_id) else None
-        if known is None or visible_to(db, context, caller, hook, known.event) is None:
-            shown = delivery_id[: errors.LONGEST_SHOWN]
-            raise errors.NotFound(f"Unknown delivery {shown!r} of webhook {hook.id}. The log keeps the newest ones.")
-        _require_sending(db, hook)
-        if known.state == WAITING:
-            detail = f"The delivery {known.id} is still waiting; it is tried next at {runs.moment(known.next_at)}."
-            raise errors.Conflict(detail, slug="delivery-waiting")
-        made = new_id("del", now)
-        events.add_delivery(db, made, hook.id, known.event.seq, now)
-        return _shown(db, hook, made)
-
-
-def _require_sending(db: Connection, hook: Webhook) -> None:
-    if hook.disabled_at is not None:
-        raise errors.Conflict(f"The webhook {hook.id} was disabled. Create another one.", slug="webhook-disabled")
-    if events.waiting_deliveries(db, hook.id) >= MOST_WAITING:
-        detail = f"{MOST_WAITING} deliveries of the webhook {hook.id} wait already. Send this once they have ended."
-        raise errors.Conflict(detail, slug="too-many-deliveries")
-
-
-def _shown(db: Connection, hook: Webhook, delivery_id: str) -> dict[str, object]:
-    made = events.logged_delivery(db, hook.id, delivery_id)
-    if made is None:
-        raise RuntimeError(f"the delivery {delivery_id} was not stored")
-    return _delivery_document(made)
 
 
 def _delivery_document(delivery: LoggedDelivery) -> dict[str, object]:

@@ -15,7 +15,6 @@ from service.usecases.access import FAILURES_ALLOWED
 from tests.contract.checking import operations
 from tests.contract.shared_task import FIX, SharedTask
 from tests.contract.stage import Stage
-from tests.fixtures.contexts import deliver_due
 
 Ask = Callable[[Stage], TestResponse]
 Address = Callable[[SharedTask], str]
@@ -71,18 +70,6 @@ def _hook(task: SharedTask) -> str:
     """The address of a webhook of an organiser."""
     client = task.stage.client(task.stage.token("organise"))
     return str(client.post("/v1/webhooks", json={"url": "https://93.184.215.14/hook"}).headers["Location"])
-
-
-def _delivery(task: SharedTask, *, sent: bool = True) -> str:
-    """Where the test of a webhook can be replayed."""
-    for other in task.organiser.get("/v1/webhooks?limit=100").json["items"]:  # which have all that happened before
-        task.organiser.delete(f"/v1/webhooks/{other['id']}")
-    at = _hook(task)
-    made = task.organiser.post(f"{at}/test").json["id"]
-    if sent:
-        while deliver_due(task.stage.context, lambda _url, _body, _headers: 200):
-            continue
-    return f"{at}/deliveries/{made}/replay"
 
 
 def _disabled(task: SharedTask) -> str:
@@ -426,8 +413,6 @@ TASK_ANSWERS: dict[tuple[str, str], Ask] = {
     ),
     ("test_webhook", "202"): _send("POST", lambda task: f"{_hook(task)}/test"),
     ("test_webhook", "409"): _send("POST", _disabled),
-    ("replay_delivery", "202"): _send("POST", _delivery),
-    ("replay_delivery", "409"): _send("POST", lambda task: _delivery(task, sent=False)),
     ("list_events", "404"): _get(GOOD["list_events"], "?after=x"),
 }
 

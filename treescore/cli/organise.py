@@ -64,15 +64,6 @@ def deliveries(client: Client, webhook: str) -> Answer:
     return listed("deliveries", list(client.webhooks.deliveries(webhook)), names)
 
 
-@asks(webhooks, "replay")
-@click.argument("webhook", metavar="ID")
-@click.argument("delivery")
-def replay(client: Client, webhook: str, delivery: str) -> Answer:
-    """Send the event of DELIVERY again."""
-    made = client.webhooks.replay(webhook, delivery)
-    return Answer(made.document, [f"{made['id']}  {made['state']}"])
-
-
 @asks(webhooks, "remove")
 @click.argument("webhook", metavar="ID")
 def remove_webhook(client: Client, webhook: str) -> Answer:

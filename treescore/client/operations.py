@@ -59,7 +59,6 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("delete_webhook", "DELETE", "/v1/webhooks/{webhook}", ""),
     ("test_webhook", "POST", "/v1/webhooks/{webhook}/test", ""),
     ("list_deliveries", "GET", "/v1/webhooks/{webhook}/deliveries", ""),
-    ("replay_delivery", "POST", "/v1/webhooks/{webhook}/deliveries/{delivery}/replay", ""),
     ("list_events", "GET", "/v1/events", ""),
     ("list_scorers", "GET", "/v1/scorers", ""),
     ("get_scorer", "GET", "/v1/scorers/{name}", ""),

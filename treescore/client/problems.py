@@ -140,10 +140,6 @@ class RevisionUnderWay(Conflict):
     """Another revision is in progress."""
 
 
-class DeliveryWaiting(Conflict):
-    """The delivery has not ended."""
-
-
 class WebhookDisabled(Conflict):
     """The webhook is disabled."""
 
@@ -338,7 +334,6 @@ BY_SLUG: Mapping[str, type[ClientError]] = {
     "not-open": BenchmarkNotOpen,
     "not-retryable": NotRetryable,
     "revision-under-way": RevisionUnderWay,
-    "delivery-waiting": DeliveryWaiting,
     "webhook-disabled": WebhookDisabled,
     "too-many-deliveries": TooManyDeliveries,
     "too-many-webhooks": TooManyWebhooks,

@@ -623,11 +623,6 @@ class WebhooksMethods(Resource):
         return self._call("list_deliveries", id_of(webhook), query={"limit": page}).listed(documents.Delivery)
 
     @method
-    async def replay(self, webhook: str | Document, delivery: str | Document) -> documents.Delivery:
-        """Deliver an event again."""
-        return await self._read(documents.Delivery, "replay_delivery", id_of(webhook), id_of(delivery))
-
-    @method
     async def create(
         self, url: str, *, kinds: Sequence[str] | None = None, benchmark: str | None = None
     ) -> documents.NewWebhook:

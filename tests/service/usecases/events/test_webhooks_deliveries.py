@@ -1,4 +1,4 @@
-"""The log of deliveries, tests and replays of webhooks; the log tells no more than its reader may see."""
+"""The log of deliveries, and tests of webhooks; the log tells no more than its reader may see."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from service.usecases.events import (
     list_deliveries,
     list_events,
     list_webhooks,
-    replay_delivery,
     send_test,
     signature,
 )
@@ -91,10 +90,9 @@ def test_what_is_given_up_stays_in_the_log_of_a_disabled_webhook(context, organi
         deliver_due(later(context, days=2 * attempt), Receiver(500))
     assert list_webhooks(context, organiser, PageQuery(limit=10)).items[0]["disabled_at"] is not None
     assert states(context, organiser, made) == [("submission.created", "given_up", DELIVERY_ATTEMPTS, 500)]
-    for ask in (send_test, lambda *of: replay_delivery(*of, log(context, organiser, made)[0]["id"])):
-        with pytest.raises(Conflict) as error:
-            ask(context, organiser, made["id"])
-        assert error.value.type_slug == "webhook-disabled"
+    with pytest.raises(Conflict) as error:
+        send_test(context, organiser, made["id"])
+    assert error.value.type_slug == "webhook-disabled"
 
 
 def test_the_log_is_bounded_and_paged(context, organiser, monkeypatch):
@@ -112,7 +110,7 @@ def test_the_log_is_bounded_and_paged(context, organiser, monkeypatch):
     assert rest.next is None
 
 
-def test_the_log_shows_no_event_that_its_reader_may_not_know_of_and_replays_none(context, task):
+def test_the_log_shows_no_event_that_its_reader_may_not_know_of(context, task):
     task.make(feedback="none")
     lyon = task.team()
     made = hook(context, lyon)
@@ -131,45 +129,19 @@ def test_the_log_shows_no_event_that_its_reader_may_not_know_of_and_replays_none
     task.scored(lyon, WRONG)
     assert "submission.scored" in known()
     deliver_all(context, Receiver())
-    scored = known()["submission.scored"]["id"]
     task.patch(feedback="none")
     assert not known()
-    with pytest.raises(NotFound):
-        replay_delivery(context, lyon, made["id"], scored)
 
 
-def test_a_replay_is_a_new_delivery_of_the_same_event(context, organiser, task, receiver):
-    made = hook(context, organiser, kinds=["submission.created"])
-    task.submit(task.team())
-    deliver_all(context, receiver)
-    first = log(context, organiser, made)[0]
-    again = replay_delivery(context, organiser, made["id"], first["id"])
-    assert again["id"] != first["id"]
-    assert (again["event"], again["state"], again["attempts"]) == (first["event"], "waiting", 0)
-    with pytest.raises(Conflict) as error:
-        replay_delivery(context, organiser, made["id"], again["id"])
-    assert error.value.type_slug == "delivery-waiting"
-    deliver_all(context, receiver)
-    assert [headers["webhook-id"] for _, _, headers in receiver.got] == [first["event"]] * 2
-    assert [each["state"] for each in log(context, organiser, made)] == ["delivered"] * 2
-
-
-def test_others_do_not_see_test_or_replay_it(context, organiser, task):
+def test_others_do_not_see_or_test_it(context, organiser, task):
     lyon, oslo = task.team(), task.team("oslo")
-    made, other = hook(context, lyon), hook(context, oslo)
-    sent = send_test(context, lyon, made["id"])["id"]
+    made = hook(context, lyon)
+    send_test(context, lyon, made["id"])
     deliver_all(context, Receiver())
     for caller, webhook in ((oslo, made), (oslo, {"id": "whk_0"}), (oslo, {"id": "\x00"})):
-        for ask in (
-            lambda *of: list_deliveries(*of, PageQuery(limit=1)),
-            send_test,
-            lambda *of: replay_delivery(*of, sent),
-        ):
+        for ask in (lambda *of: list_deliveries(*of, PageQuery(limit=1)), send_test):
             with pytest.raises(NotFound):
                 ask(context, caller, webhook["id"])
-    for unknown in (sent, "del_0", "\x00"):
-        with pytest.raises(NotFound):
-            replay_delivery(context, oslo, other["id"], unknown)
     reader = authenticate(context, create_token(context, ORGANISER, TokenRequest(scopes=["read"]))["token"])
     with pytest.raises(Forbidden):
         send_test(context, reader, made["id"])
