@@ -241,14 +241,11 @@ def made(
 
 
 def body(
-    kind: type[Loaded] | Strict[Loaded],
-    read_form: Callable[[FlaskRequest, Config], object] | None = None,
-    limit: int | None = None,
+    kind: type[Loaded] | Strict[Loaded], read_form: Callable[[FlaskRequest, Config], object] | None = None
 ) -> Loaded:
     """Return the request that the body stands for: JSON, or a form where `read_form` can read one.
 
-    Only requests that can be forms hold whole texts: other bodies are small, or have a `limit` of their own. Call it
-    after `caller`.
+    Only requests that can be forms hold whole texts: other bodies are small. Call it after `caller`.
 
     Raises:
         ServiceError: 400, 413, 415 or 422.
@@ -258,7 +255,7 @@ def body(
         with bodies.alone(request, places, config, config.max_upload_bytes):
             return loaded(kind, read_form(request, config))
     own = config.max_small_body_bytes if read_form is None else config.max_body_bytes
-    most = min(limit or own, config.max_body_bytes)
+    most = min(own, config.max_body_bytes)
     with bodies.alone(request, places, config, most):
         return loaded(kind, bodies.read_json(request, config, most))
 

@@ -11,9 +11,9 @@ import yaml
 from flask import Blueprint, Response, request
 
 from service import errors, requests
-from service.api import answers, bodies, calls
-from service.api.calls import Body, answer, publishes
-from service.contract.service import Catalogue, Document, Liveness, Readiness, Scorer, SuggestionRequest, Suggestions
+from service.api import answers, calls
+from service.api.calls import answer, publishes
+from service.contract.service import Catalogue, Document, Liveness, Readiness, Scorer
 from service.usecases import runs, status
 from treescore.core.params import Json
 
@@ -130,17 +130,3 @@ def get_scorer(name: str) -> Response:
     """
     calls.query(requests.Query)
     return answers.conditional(status.scorer(name), kind=answers.Kind.PUBLIC)
-
-
-@scorer_blueprint.post("/suggestions")
-@publishes(
-    answer("The suggestions.", Suggestions), body=Body(json=SuggestionRequest, examples={"links": "SuggestedLinks"})
-)
-def suggest_scorers() -> Response:
-    """Tell the format of a text by its first lines.
-
-    Which formats the text may be in, the likeliest first, with the metrics that fit each, and why. The text is not
-    kept. An empty list means that no format fits.
-    """
-    calls.query(requests.Query)
-    return answers.plain(status.suggested(calls.body(SuggestionRequest, limit=bodies.ALONE)))

@@ -1,4 +1,4 @@
-"""The service itself: its contract and state, its catalogues of problems and of what scores, and what fits a text."""
+"""The service itself: its contract and state, its catalogues of problems and of what scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Annotated, NotRequired
 from typing_extensions import TypedDict
 
 from service.contract import common, derive, fields
-from service.requests import Query, Request
+from service.requests import Query
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,47 +75,6 @@ class Readiness(TypedDict):
     checks: common.Checks
     workers: common.WorkerCounts
     server: common.ServerLoad
-
-
-MAX_TEXT = 100_000
-
-
-@dataclass(frozen=True, slots=True)
-class SuggestionRequest(Request):
-    """A text whose format is asked for.
-
-    Attributes:
-        text: The text, or its first lines.
-    """
-
-    text: Annotated[str, fields.length(1, MAX_TEXT, "characters: the first lines are enough")]
-
-
-class SuggestedMetric(TypedDict):
-    """A metric that fits a format."""
-
-    metric: common.Metric
-    why: str
-
-
-class Suggestion(TypedDict):
-    """A format that a text may be in.
-
-    Attributes:
-        why: What was seen, in sentences.
-        metrics: What it can be scored with, the best first.
-    """
-
-    format: common.Format
-    certainty: Annotated[str, fields.OneOf(("certain", "likely", "possible"))]
-    why: Sequence[str]
-    metrics: Sequence[SuggestedMetric]
-
-
-class Suggestions(TypedDict):
-    """The formats that a text may be in."""
-
-    suggestions: Sequence[Suggestion]
 
 
 class ScoreEntry(TypedDict):

@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError
 
 from service import errors, monitoring
 from service.context import Context
-from service.contract.service import Catalogue, Scorer, Suggestion, SuggestionRequest, Suggestions
+from service.contract.service import Catalogue, Scorer
 from service.queue import LIVE, REDIS_ERRORS, RUN_QUEUES
 from service.store import runs
 from service.store.database import DiskState, SchemaState, disk_of, schema_of
@@ -30,7 +30,6 @@ from treescore.core import comparing, version, wording
 from treescore.core.params import schema_of as parameters_schema
 from treescore.core.registry import FORMATS, METRICS, TRANSFORMS
 from treescore.core.text import HEAD_BYTES
-from treescore.errors import InputError
 from treescore.evaluation import spec
 from treescore.evaluation.spec import entry_of, suggestions
 from treescore.problem_catalogue import Entry
@@ -61,19 +60,6 @@ def scorer(name: str) -> Shown[Scorer]:
             return Shown(cast("Scorer", {"kind": kind, **entry_of(members[name])}))
     suggestion = wording.did_you_mean(name, [*METRICS, *FORMATS, *TRANSFORMS])
     raise errors.NotFound(f"Unknown metric, format or transform {name!r}.{suggestion} See GET /v1/scorers.")
-
-
-def suggested(asked: SuggestionRequest) -> Shown[Suggestions]:
-    """Show which formats a text may be in, with the metrics that fit each.
-
-    Raises:
-        Unprocessable: it is the text of a packed file.
-    """
-    try:
-        found = suggestions(asked.text.encode())
-    except InputError as error:
-        raise errors.unprocessable(error.at("/text")) from error
-    return Shown({"suggestions": [cast("Suggestion", each.document()) for each in found]})
 
 
 def formats_of(text: PackedText) -> list[spec.Suggestion]:

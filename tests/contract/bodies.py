@@ -256,10 +256,6 @@ BODIES: dict[str, Bodies] = {
             *each({"url": "x"}, kinds=(["all"], ["submission.scored"] * 100, None), secret=("y",)),
         ),
     ),
-    "SuggestionRequest": Bodies(
-        good=({"text": "0-0 1-2\n"}, {"text": " "}, {"text": "x" * 100_000}),
-        bad=({}, *each({}, text=("", 7, None, "x" * 100_001)), {"text": "x", "file": "x"}),
-    ),
     "TokenRequest": Bodies(
         good=(
             {"scopes": ["read"]},

@@ -49,10 +49,6 @@ def _post(document: Any, **headers: str) -> Ask:
     return lambda stage: stage.client().post("/v1/jobs", json=document, headers=headers)
 
 
-def _suggest(document: Any) -> Ask:
-    return lambda stage: stage.client().post("/v1/scorers/suggestions", json=document)
-
-
 def _accepted(stage: Stage) -> TestResponse:
     with stage.asleep():
         return stage.client().post("/v1/jobs", json=JOB)
@@ -140,11 +136,6 @@ PROVOKED: dict[tuple[str, str], Ask] = {
         stage.client().post("/v1/tokens", json={"scopes": ["read"]}).headers["Location"]
     ),
     ("revoke_token", "404"): lambda stage: stage.client().delete("/v1/tokens/tok_0"),
-    ("suggest_scorers", "200"): _suggest({"text": "0-0 1-2\n"}),
-    ("suggest_scorers", "400"): lambda stage: stage.client().post("/v1/scorers/suggestions?x=1", json={"text": "x"}),
-    ("suggest_scorers", "413"): _suggest({"text": "x" * 200_001}),
-    ("suggest_scorers", "415"): lambda stage: stage.client().post("/v1/scorers/suggestions", data=b"text=x"),
-    ("suggest_scorers", "422"): _suggest({"text": 7}),
     ("get_scorer", "200"): _get(lambda _: "/v1/scorers/parseval"),
     ("get_scorer", "304"): _known(lambda _: "/v1/scorers/parseval"),
     ("get_scorer", "404"): _get(lambda _: "/v1/scorers/parsval"),

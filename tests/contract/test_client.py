@@ -20,7 +20,7 @@ def test_the_committed_modules_are_those_of_the_contract() -> None:
 
 def test_no_other_post_than_these_is_repeated_blindly() -> None:
     again = {each.id for each in OPERATIONS.values() if each.method == "POST" and each.repeatable}
-    assert again == {"cancel_job", "cancel_submission", "ask_comparison", "suggest_scorers"}
+    assert again == {"cancel_job", "cancel_submission", "ask_comparison"}
 
 
 def test_what_people_do_has_a_method() -> None:

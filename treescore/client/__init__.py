@@ -14,7 +14,6 @@ from typing import Any, Self
 
 import httpx
 
-from treescore.client import documents
 from treescore.client.answers import Answer, Document, Target
 from treescore.client.errors import ClientError, RefusedError, RequestError, UnavailableError, problem_lines
 from treescore.client.requests import OPERATIONS, Operation, Progress, Texts, Watch
@@ -22,7 +21,6 @@ from treescore.client.resources import AsyncService, Service
 from treescore.client.session import UNFINISHED, Backoff, Session, method, open_http
 from treescore.client.work import Resource
 from treescore.core.params import Json
-from treescore.core.text import HEAD_BYTES
 from treescore.core.version import __version__
 
 __all__ = [
@@ -109,11 +107,6 @@ class ClientMethods(Resource):
     async def contract(self) -> Document:
         """Return the contract that the service speaks (OpenAPI); `contract["info"]["version"]` is its version."""
         return await self._read(Document, "get_openapi_json")
-
-    @method
-    async def suggest(self, text: str) -> documents.Suggestions:
-        """Return the formats that a text may be in, by its first lines, with the metrics that fit it."""
-        return await self._read(documents.Suggestions, "suggest_scorers", json={"text": text[:HEAD_BYTES]})
 
 
 class Client(ClientMethods, Service):

@@ -1314,31 +1314,6 @@ class Scorer(Document):
     kind: str
 
 
-class SuggestedMetric(Document):
-    """A metric that fits a format."""
-
-    views: ClassVar[Mapping[str, type[Document]]] = {"metric": MetricEntry}
-    metric: str | MetricEntry
-    why: str
-
-
-class Suggestion(Document):
-    """A format that a text may be in."""
-
-    views: ClassVar[Mapping[str, type[Document]]] = {"format": FormatChoice, "metrics": SuggestedMetric}
-    format: str | FormatChoice
-    certainty: str
-    why: tuple[str, ...]
-    metrics: tuple[SuggestedMetric, ...]
-
-
-class Suggestions(Document):
-    """The formats that a text may be in."""
-
-    views: ClassVar[Mapping[str, type[Document]]] = {"suggestions": Suggestion}
-    suggestions: tuple[Suggestion, ...]
-
-
 class Token(Document):
     """A bearer token, without its secret."""
 

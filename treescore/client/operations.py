@@ -62,7 +62,6 @@ ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("list_events", "GET", "/v1/events", ""),
     ("list_scorers", "GET", "/v1/scorers", ""),
     ("get_scorer", "GET", "/v1/scorers/{name}", ""),
-    ("suggest_scorers", "POST", "/v1/scorers/suggestions", ""),
     ("list_tokens", "GET", "/v1/tokens", ""),
     ("create_token", "POST", "/v1/tokens", ""),
     ("revoke_token", "DELETE", "/v1/tokens/{token_id}", ""),

@@ -23,7 +23,7 @@ from treescore.errors import InputError
 
 JSON = "application/json"
 KEY = "Idempotency-Key"
-AGAIN = ("cancel_job", "cancel_submission", "ask_comparison", "suggest_scorers")
+AGAIN = ("cancel_job", "cancel_submission", "ask_comparison")
 """Operations that make nothing: a comparison is found by its question, and asked twice it is answered once."""
 _PLACE = re.compile(r"\{(\w+)\}")
 
