@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import orjson
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or_, select, true
@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or
 from service.store import artifacts, comparisons, score_records
 from service.store.runs import SUCCEEDED, UNFINISHED
 from service.store.submissions import BoardEntry, links_of, on_board
-from service.store.tables import batches, board_comparisons, board_runs, records, runs, submissions
+from service.store.tables import batches, board_comparisons, board_runs, records, runs, submissions, time_of
 from treescore.core.params import Json
 
 
@@ -102,6 +102,10 @@ class BoardComparison:
     body: BoardBody
 
 
+MOST_ENTRIES = 10_000
+"""Rows of boards that a process remembers, some kilobyte each."""
+
+
 def standings(
     db: Connection,
     benchmark_id: str,
@@ -133,16 +137,18 @@ def standings(
         .where(on_board(benchmark_id, until, withdrawn_from))
         .order_by(c.id)
     )  # fmt: skip
-    return [
-        BoardEntry(
-            name, team, role, chosen, values.get(name), score_records.numbers_of(covered),
-            score_records.numbers_of(lacking), rung=rung, finished_at=finished_at, withdrawn=withdrawn, name=title,
-            created_at=created_at, links=links_of(links),
-        )
-        for (
-            name, team, role, chosen, finished_at, withdrawn, title, created_at, links, covered, lacking, rung,
-        ) in db.execute(query).all()
-    ]  # fmt: skip
+    return [_entry(row)._replace(value=values.get(row[0])) for row in db.execute(query).cursor.fetchall()]
+
+
+@lru_cache(maxsize=MOST_ENTRIES)
+def _entry(row: tuple[Any, ...]) -> BoardEntry:
+    """Make an entry without its value of a row of the driver: of a changed board most are as before."""
+    name, team, role, chosen, finished_at, withdrawn, title, created_at, links, covered, lacking, rung = row
+    return BoardEntry(
+        name, team, role, bool(chosen), None, score_records.numbers_of(covered), score_records.numbers_of(lacking),
+        rung=rung, finished_at=time_of(finished_at), withdrawn=bool(withdrawn), name=title,
+        created_at=time_of(created_at), links=links_of(links),
+    )  # fmt: skip
 
 
 def lacking_of(db: Connection, submission_ids: Sequence[str], revision: int) -> dict[str, Sequence[int]]:

@@ -30,10 +30,13 @@ class Utc(sa.TypeDecorator[datetime]):
         return None if value is None else value.astimezone(UTC)
 
     def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[Any], datetime | None] | None:
-        """Return what reads a column: SQLite stores no time zone."""
-        if dialect.name != "sqlite":
-            return super().result_processor(dialect, coltype)
-        return lambda stored: None if stored is None else datetime.fromisoformat(f"{stored}+00:00")
+        """Return what reads a column."""
+        return time_of if dialect.name == "sqlite" else super().result_processor(dialect, coltype)
+
+
+def time_of(stored: str | datetime | None) -> datetime | None:
+    """Return the time that a row of the driver holds: SQLite stores no time zone."""
+    return datetime.fromisoformat(f"{stored}+00:00") if isinstance(stored, str) else stored
 
 
 AnyRow = sa.Row[tuple[object, ...]]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from time import monotonic, perf_counter
 from typing import Generic, Protocol, TypeVar, overload
 
@@ -126,8 +126,11 @@ def moment(time: datetime) -> str: ...
 def moment(time: datetime | None) -> str | None: ...
 def moment(time: datetime | None) -> str | None:
     """Return a time as RFC 3339 in UTC, to the millisecond."""
-    if time is None:
-        return None
+    return None if time is None else _written(time)
+
+
+@lru_cache(maxsize=10_000)  # pages and boards show most of them again
+def _written(time: datetime) -> str:
     return time.isoformat(timespec="milliseconds")[:23] + "Z"  # without the offset
 
 
