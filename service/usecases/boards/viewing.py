@@ -269,7 +269,7 @@ def _sheet(
         rounding=release.rounding,
         anonymous=not release.named,
         frozen=release.until is not None,
-        as_of=_as_of(release, rows),
+        as_of=_as_of(board, release, rows),
         total_rows=len(rows),
         next=str(stop) if stop < len(rows) else None,
     )
@@ -330,9 +330,14 @@ def _rows(db: Connection, board: Board, release: Release, figures: _Figures | No
     return ranking.rows_of(db, board, release.ranking, values)
 
 
-def _as_of(release: Release, rows: Sequence[BoardRow]) -> str | None:
-    """Return when the board was frozen, else when the newest of its rows was scored: not what is unpicked."""
+def _as_of(board: Board, release: Release, rows: Sequence[BoardRow]) -> str | None:
+    """Return when the board was frozen, else when the newest of its rows was scored: not what is unpicked.
+
+    It is never before the revision came into force.
+    """
     last = max((row.entry.finished_at for row in rows if row.entry.finished_at is not None), default=None)
+    if last is not None and board.revision.activated_at is not None:
+        last = max(last, board.revision.activated_at)
     return moment(release.until or (last and gate.whole_second(last)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -244,6 +245,14 @@ def test_a_revision_whose_gold_differs_in_ten_sentences_hides_nothing(two, conte
     assert two.leaderboard(revision=1)["rows"]
     with pytest.raises(Forbidden):
         two.leaderboard(revision=2)
+
+
+def test_a_board_is_not_of_a_time_before_its_revision_was_active(two, context):
+    before = two.leaderboard()["as_of"]
+    context.now.looks = count(60_000)  # a minute later, with no new row
+    two.revise(spoilt(10))
+    activated = orjson.loads(view_revision(context, ANYONE, SLUG, 2).body)["activated_at"]
+    assert before < two.leaderboard()["as_of"] == activated
 
 
 def test_a_revision_back_to_what_was_before_is_no_small_difference(two):
