@@ -19,11 +19,21 @@ from service.contract.benchmarks import Benchmark
 from service.contract.submissions import SubmissionsQuery
 from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
-from service.pages.figures import TOGETHER, NamedScore, ScoreNames, benchmark_document, heading_now, p_value, state_of
+from service.pages.figures import (
+    TOGETHER,
+    NamedScore,
+    ScoreNames,
+    benchmark_document,
+    frozen_since,
+    heading_now,
+    p_value,
+    plain_notes,
+    state_of,
+)
 from service.pages.markdown import strangers_html
 from service.policy.gate import LEVELS, Level
 from service.usecases import access, runs
-from service.usecases.boards.compare import NEWER, UNTESTED
+from service.usecases.boards.compare import NEWER, NOT_TESTED, UNTESTED
 from service.usecases.boards.viewing import MOST_ROWS, leaderboard, matrix
 from service.usecases.submissions import submissions
 from treescore.core.wording import Figures, counted, one_line
@@ -129,14 +139,10 @@ def _columns(
     board: boards.Leaderboard, ranking: NamedScore, scores: Sequence[NamedScore], sort: str
 ) -> list[BoardColumn]:
     """Return the columns of a board; what compares neighbours by rank stands only where rows do."""
-    parts, pending, figures = len(board["parts"]), board["significance"]["pending"], ranking.figures
+    parts, figures = len(board["parts"]), ranking.figures
 
     def ranks(row: Row) -> str:
         return ranks_words(row.document["rank_interval"]) or (MISSING if row.document["rank"] else "")
-
-    def p_next(row: Row) -> str:
-        p = row.document["p_next"]
-        return p_value(p) if p is not None or pending else ""
 
     def scored(row: Row) -> str:
         found = row.document["scored_parts"]
@@ -148,9 +154,15 @@ def _columns(
             sort=score.address, title=f"{score.label}. {score.doc}",
         )  # fmt: skip
 
-    interval = BoardColumn("95 % interval", lambda row: figures.interval(*bounds(row.document["ci95"])), "num iv")
+    def interval(row: Row) -> str:
+        return figures.interval(*bounds(row.document["ci95"])) or MISSING
+
+    def p_next(row: Row) -> str:
+        return p_value(row.document["p_next"])
+
     p_title = "Corrected p of the difference to the next team"
-    beside = [interval, *([] if sort else [BoardColumn("p to next", p_next, "num p", title=p_title)])]
+    next_to = [] if sort else [BoardColumn("p to next", p_next, "num p", title=p_title)]
+    beside = [BoardColumn("95 % interval", interval, "num iv"), *next_to]
     tested = board["feedback"] != "rounded"
     return [
         BoardColumn("#", lambda row: str(row.document["rank"] or "")),
@@ -199,7 +211,7 @@ def board_values(
         "axis": drawn(axis_svg(scale)),
         "rows": rows,
         "newer": sum(row.newer for row in rows),
-        "claims": render.claims_of(board),
+        "claims": plain_notes(render.claims_of(board)),
         "sort": sort,
         "sorted_by": sort or f"{'-' if board['higher_is_better'] else ''}{ranking.address}",
         "query": query,
@@ -211,6 +223,7 @@ def board_values(
         "picks": requests.PICKS if visitors.visitor().caller.organises(benchmark) else (),
         "exports": _exports(f"/v1/benchmarks/{benchmark}/leaderboard", f"/b/{benchmark}/export", query, query),
         "live": shown["state"] != "closed" or not view.final,
+        "asks": may_ask(document, board),
         "framed": False,
         "version": view.etag,
         "own": _own_rows(board),
@@ -250,13 +263,17 @@ def default_board(benchmark: str) -> boards.Leaderboard:
 
 def heading(document: Benchmark, board: boards.Leaderboard | boards.Matrix) -> dict[str, Any]:
     """Return what stands at the head of the pages of a benchmark."""
-    state = state_of(document, calls.context().now())
+    now = calls.context().now()
+    state, frozen = state_of(document, now), frozen_since(document, now)
     rows = {row["team"] or row["submission"] for row in board["rows"] if row["role"] != "baseline"}
     counts = [counted(len(rows), "team")] if rows else []
     summary = ", ".join([*counts, counted(len(document["parts"]), "part"), state])
     summary = f"{summary[:1].upper()}{summary[1:]}."
     compares = LEVELS[board["feedback"]] >= Level.SCORES
-    return {"benchmark": document, "state": state, "host": _host(document), "summary": summary, "compares": compares}
+    return {
+        "benchmark": document, "state": state, "host": _host(document), "summary": summary, "compares": compares,
+        "frozen_at": frozen,
+    }  # fmt: skip
 
 
 def _host(document: Benchmark) -> str:
@@ -272,7 +289,7 @@ def _board_rows(board: boards.Leaderboard, figures: Figures, scale: Scale) -> li
         bar = drawn(interval_bar_svg(scale, render.row_mark(document, figures)))
         newer = document.get("reason") == NEWER
         untested = document["tested"] is False and not newer and bool(shown)
-        words = f"Not tested: {document['reason'] or ''}" if untested else ""
+        words = f"Not tested: {document['reason']}" if untested and document["reason"] else ""
         heading, said = ("" if words == said or newer else words), said if newer else words
         rows.append(Row(document, row_name(document), begins, bar, newer, heading))
     return rows
@@ -290,7 +307,8 @@ def whole_name(document: boards.LeaderboardRow) -> str:
     name = row_name(document)
     if document["role"] == "baseline":
         return f"{one_line(name)} (baseline)"
-    return one_line(": ".join(dict.fromkeys(filter(None, (name, document["name"])))))
+    several = f" (mean of {document['runs']['count']} runs)" if document["runs"] else ""
+    return one_line(": ".join(dict.fromkeys(filter(None, (name, document["name"])))) + several)
 
 
 def _sorted(rows: Sequence[Row], sort: str) -> list[Row]:
@@ -337,6 +355,13 @@ def _board_caption(board: boards.Leaderboard, ranking: NamedScore, parts: int, *
         rows = min(board["total_rows"], significance["first_rows"])
         return f"{measured}; the differences are being tested: {counted(rows * (rows - 1) // 2, 'pair')}."
     return f"{measured}. {reason_words(significance)}".strip()
+
+
+def may_ask(document: Benchmark, board: boards.Leaderboard) -> bool:
+    """Return whether the visitor can have the differences of a board tested that is not tested by itself."""
+    own = board["active"] and board["pick"] == document["leaderboard"]["pick"]
+    untested = board["significance"]["reason"] == NOT_TESTED
+    return own and untested and visitors.visitor().caller.organises(document["id"])
 
 
 def reason_words(significance: boards.BoardSignificance) -> str:

@@ -16,12 +16,11 @@ from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import BadRequest, Gone, NotFound
 from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
-from service.pages.board import board_values, heading, part_choices, reason_words, row_name
-from service.pages.figures import NamedScore, ScoreNames, benchmark_document, heading_now, whole
+from service.pages.board import board_values, heading, may_ask, part_choices, reason_words, row_name
+from service.pages.figures import NamedScore, ScoreNames, benchmark_document, heading_now, plain_notes, whole
 from service.policy.gate import LEVELS, Level, require
 from service.requests import LEADERBOARD
 from service.usecases import comparisons
-from service.usecases.boards.compare import NOT_TESTED
 from service.usecases.boards.viewing import leaderboard
 from service.usecases.comparison_views import labelled, shown_names, view_comparison
 from service.usecases.runs import Shown
@@ -146,10 +145,8 @@ def _compare_values(
         "query": dict(request.args.items()),
         "compared": None,
         "reason": reason_words(board["significance"]),
-        "asks": board["significance"]["reason"] == NOT_TESTED
-        and board["active"]
-        and "pick" not in request.args
-        and visitors.visitor().caller.organises(benchmark),
+        "asks": may_ask(document, board),
+        "tested": names(document["main_score"]),
     }
     answer = None if answered is None else answered.document
     if board["significance"]["pending"]:  # until then the board stands here, with the last tests of its rows
@@ -201,6 +198,7 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
     scale = against_scale(every, table.figures.factor)
     other = None if compared.b is None else compared.names[compared.b]
     listed = [each for each in every if other is None or each.name == other]
+    sides = ("worse", "better") if compared.document["higher_is_better"] else ("better", "worse")
     by_rank = [system["name"] for system in compared.document["systems"]]
     return {
         "compared": compared,
@@ -208,7 +206,7 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
         "other": other,
         "sides": [(each, name) for each, name in compared.names.items() if name in by_rank],
         "verdict": verdict(listed) if other is None else _one_verdict(me, listed, table),
-        "axis": drawn(axis_svg(scale)),
+        "axis": drawn(axis_svg(scale, *sides)),
         "dots": {filled: drawn(dot_svg(filled=filled)) for filled in (True, False)},
         "rows": [
             _opponent_row(each, table, drawn(interval_bar_svg(scale, each.mark(table.figures.factor))))
@@ -217,11 +215,11 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
         "pairs": None if other is not None else _pair_lines(table),
         "pair_count": counted(len(compared.document["pairs"]), "pair"),
         "correction": correction_name(compared.document["correction"]),
-        "said": [each.replace("`", "") for each in (*compared.document["warnings"], *notes(compared.document))],
+        "said": plain_notes([*compared.document["warnings"], *notes(compared.document)]),
         "interval_head": interval_head(compared.document),
         "with_units": any(each.units for each in listed),
         "with_parts": any(each.p_parts is not None for each in listed),
-        "worse_words": ("worse", "better") if compared.document["higher_is_better"] else ("better", "worse"),
+        "worse_words": sides,
     }
 
 

@@ -47,6 +47,8 @@ class Place(NamedTuple):
         tested: whether its differences to others are tested.
         span: ranks that the tests leave open; empty where it is the rank alone.
         steps: to the rows with a rank next to it.
+        runs: of the system, of whose mean all this is; 1 for a single one.
+        mean: of them, as written.
     """
 
     rank: int
@@ -54,6 +56,8 @@ class Place(NamedTuple):
     tested: bool
     span: str
     steps: Sequence[Step]
+    runs: int
+    mean: str
 
 
 def board_of(caller: Caller, slug: str) -> Leaderboard | None:
@@ -82,7 +86,9 @@ def place_of(board: Leaderboard | None, document: Submission, score: NamedScore)
     ]
     tested_beside = bool(own["tested"]) and bool(board["significance"]["pairs"])
     span = ranks_words(own["rank_interval"])
-    return Place(own["rank"] or 0, len(rows), tested_beside, span if span != str(own["rank"]) else "", steps)
+    runs = 1 if own["runs"] is None else own["runs"]["count"]
+    span = span if span != str(own["rank"]) else ""
+    return Place(own["rank"] or 0, len(rows), tested_beside, span, steps, runs, score.figures.value(own["score"]))
 
 
 class Tested(NamedTuple):

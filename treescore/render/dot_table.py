@@ -150,11 +150,15 @@ class Mark(NamedTuple):
         return self._replace(value=value, low=low, high=high)
 
 
-def axis_svg(scale: Scale) -> str:
-    """Return the labels of an axis, for the head of a column."""
-    elements = draw.Elements()
-    draw_axis(elements, scale, 0, 12)
-    return elements.beside_words(scale.width, AXIS, "axis")
+def axis_svg(scale: Scale, left: str = "", right: str = "") -> str:
+    """Return the labels of an axis, for the head of a column; above them what each side of 0 is, where it has room."""
+    elements, zero, height = draw.Elements(), scale.at(0), 2 * AXIS if left else AXIS
+    for words, room, anchor in ((left, zero, draw.END), (right, scale.width - zero, draw.START)):
+        if words and room > draw.width(words, TICK_SIZE) + AXIS:
+            x = zero + (AXIS / 2 if anchor == draw.START else -AXIS / 2)
+            elements.text(x, 12, words, size=TICK_SIZE, text_anchor=anchor, fill=draw.SOFT, class_="tick")
+    draw_axis(elements, scale, 0, height - 4)
+    return elements.beside_words(scale.width, height, "axis")
 
 
 def interval_bar_svg(scale: Scale, mark: Mark) -> str:

@@ -7,6 +7,7 @@ import gzip
 import html
 import re
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -14,7 +15,7 @@ import pytest
 
 from service.pages import answers
 from service.pages.answers import table_bytes
-from service.pages.figures import ScoreFigures, ScoreNames
+from service.pages.figures import PLAIN, ScoreFigures, ScoreNames, plain_notes
 from service.pages.visitors import SESSION_COOKIE
 from service.render import cluster_starts, letters
 from service.store import comparisons
@@ -27,6 +28,7 @@ from tests.fixtures.requests import GOLD_CONLLU
 from tests.fixtures.site import MISSING_PART, PRINCIPALS, Site
 from tests.service.pages.reading import Page
 from treescore.render.table import Column, Table
+from treescore.significance import notes
 from workers.entry import do
 
 BOARD = "/b/deps-scores"
@@ -374,3 +376,94 @@ def test_the_list_shows_of_each_open_task_what_its_board_shows(site: Site, princ
         assert task.count('class="ci"') == sum(row["ci95"] is not None for row in scored)
         assert ("No output has a score yet" in task) == (slug == "empty")
         assert ("First: " in task) == bool(scored)
+
+
+def test_a_board_says_that_it_is_frozen_or_over_a_share(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    board: Any = site.client().get(API).json
+    document: Any = site.client().get("/v1/benchmarks/deps-scores").json
+    frozen = {**document["leaderboard"], "frozen_at": "2026-11-02T11:00:00Z"}
+
+    versions = count()
+
+    def said(of_board: dict[str, Any], settings: dict[str, Any]) -> str:
+        body = orjson.dumps({**board, "as_of": "2026-11-02T11:00:00Z", **of_board})
+        view = Shown(None, body, f"changed-{next(versions)}")
+        about = {**document, "leaderboard": settings}
+        monkeypatch.setattr("service.pages.board.leaderboard", lambda *_: view)
+        monkeypatch.setattr("service.pages.board.benchmark_document", lambda *_: about)
+        pages = [site.client().get(each).text for each in (BOARD, f"{BOARD}/live", f"/embed{BOARD}")]
+        above = {each.partition('<section id="board"')[2].partition("<table")[0].partition(">")[2] for each in pages}
+        (words,) = {" ".join(re.sub("<[^>]*>", "", each).split()) for each in above}
+        return words
+
+    assert said({"frozen": True}, frozen) == "This board is frozen: it is shown as it was at 2 November 2026 11:00 UTC."
+    assert said({}, frozen) == (
+        "Teams and visitors see this board as it was at 2 November 2026 11:00 UTC; you see it as it is now."
+    )
+    public = said({"split": "public"}, document["leaderboard"])
+    assert public == "All figures are over the public share of the test set, not over all of it."
+    assert said({}, document["leaderboard"]) == ""
+
+
+def test_the_rules_of_a_board_and_only_known_sizes_are_told(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    about = f"{BOARD}/about"
+    page = site.client().get(about).text
+    assert [each in page for each in ("Frozen", "public share", "A score is shown", ">Words<")] == [False] * 4
+    document: Any = site.client(ADMIN).get("/v1/benchmarks/deps-scores").json
+    rules = {"ladder": True, "split": {"private": 0.25}, "frozen_at": "2099-01-01T00:00:00Z"}
+    changed = {**document, "leaderboard": {**document["leaderboard"], **rules}}
+    monkeypatch.setattr("service.pages.figures.benchmark_document", lambda *_: changed)
+    page = site.client(ADMIN).get(about).text
+    for words in (
+        "any number of scored submissions a day, any number in all",
+        "only where it beats",
+        "private share (25 %)",
+        "1 January 2099, 00:00 UTC</time> on",
+        ">Words<",
+    ):
+        assert words in page, words
+
+
+def test_a_system_of_several_runs_is_called_so(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="scores")
+    team = task.team()
+    first = task.submit(team, GOLD_CONLLU, name="one")
+    task.submit(team, GOLD_CONLLU.replace("2\tobj", "1\tnmod"), name="two", run_of="one")
+    task.submit(task.team("oslo"))
+    row = next(each for each in stage.client().get(f"{task.address}/leaderboard").json["rows"] if each["runs"])
+    page = stage.client(None).get(f"/b/{task.slug}").text
+    assert 'title="lyon Parsing Group: one (mean of 2 runs)"' in page
+    assert '<span class="meta">(mean of 2 runs)</span>' in page
+    (headline,) = re.findall('<p class="headline">.*', team.get(f"/s/{first.rpartition('/')[2]}").text)
+    assert f"<b>100.00</b> <span>the mean of 2 runs of its system, {100 * row['score']:.2f}: rank " in headline
+
+
+def test_a_board_by_a_score_that_is_not_tested_says_what_is_next(site: Site) -> None:
+    by_uas = "score=attachment.uas"
+    page, compare = (site.client().get(f"{BOARD}{tab}?{by_uas}").text for tab in ("", "/compare"))
+    assert "Not tested:" not in page
+    assert "Test the differences" not in page + compare
+    assert f'Those in LAS over all parts are: <a href="{BOARD}/compare">' in compare
+    page = site.client(ADMIN).get(f"{BOARD}?{by_uas}&pick=best").text
+    link = html.unescape(re.findall('<a href="([^"]*)">Test the differences', page)[0])
+    assert "Test the differences</button>" in site.client(ADMIN).get(link).text
+
+
+def test_what_a_row_does_not_have_is_a_dash(site: Site) -> None:
+    *_, last = body_rows(site.client().get(BOARD).text)
+    assert last[P_NEXT] == "–"
+    for row in body_rows(site.client().get(f"{BOARD}?score=attachment.uas&part=en_news").text):
+        assert row[P_NEXT - 1] == row[P_NEXT] == "–"
+
+
+def test_p_that_is_not_significant_is_soft_and_arrows_stay_beside_their_words() -> None:
+    sheet = (Path(answers.__file__).parent / "static" / "pages.css").read_text(encoding="utf-8")
+    assert re.findall(r"^\.board \.p(\S*) { color: var\(--(\w+)\)", sheet, re.MULTILINE) == [(".ns", "soft")]
+    assert re.findall(r'aria-sort=.* content: "(\S+)"', sheet) == ["\\a0↓", "\\a0↑"]
+
+
+def test_notes_on_pages_mark_nothing() -> None:
+    written = Path(notes.__file__).read_text(encoding="utf-8")
+    assert [words for words in PLAIN if words.removesuffix(" hold") not in written] == []
+    said = " ".join(plain_notes(PLAIN))
+    assert re.findall("marked|[Mm]arks|k submissions|pooled|`", said) == []

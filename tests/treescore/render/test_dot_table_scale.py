@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -39,6 +40,19 @@ def test_an_axis_holds_its_values_and_labels(values: list[float | None], size: i
     assert overlapping(found) == []
     assert all(low < high for (low, _), (high, _) in pairwise(scale.ticks))
     assert len({label for _, label in scale.ticks}) == len(scale.ticks)
+
+
+@pytest.mark.parametrize("values", [[-60, 40], [-3, 0], [1, 2]])
+def test_words_of_both_sides_stand_left_and_right_of_zero(values: list[float | None]) -> None:
+    scale = scale_of(values, 240, signed=True, zero=True)
+    root = parsed(axis_svg(scale, "worse", "better").replace("<svg ", NAMESPACED))
+    found = texts(root)
+    assert all(box.inside(view(root)) for box in found)
+    assert overlapping(found) == []
+    places = dict(re.findall(r'<text x="([\d.]+)"[^>]*>(worse|better)<', axis_svg(scale, "worse", "better")))
+    sides = {words: float(x) < scale.at(0) for x, words in places.items()}
+    assert sides == {words: words == "worse" for words in sides}
+    assert sides
 
 
 def test_axes_have_round_labels() -> None:
