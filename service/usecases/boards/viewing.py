@@ -331,9 +331,9 @@ def _rows(db: Connection, board: Board, release: Release, figures: _Figures | No
 
 
 def _as_of(board: Board, release: Release, rows: Sequence[BoardRow]) -> str | None:
-    """Return when the board was frozen, else when the newest of its rows was scored: not what is unpicked.
+    """Return when the board was frozen, else when its newest row was scored or its revision became active.
 
-    It is never before the revision came into force.
+    What is not picked does not count.
     """
     last = max((row.entry.finished_at for row in rows if row.entry.finished_at is not None), default=None)
     if last is not None and board.revision.activated_at is not None:

@@ -396,7 +396,10 @@ def test_a_board_says_that_it_is_frozen_or_over_a_share(site: Site, monkeypatch:
         (words,) = {" ".join(re.sub("<[^>]*>", "", each).split()) for each in above}
         return words
 
-    assert said({"frozen": True}, frozen) == "This board is frozen: it is shown as it was at 2 November 2026 11:00 UTC."
+    assert (
+        said({"frozen": True}, frozen)
+        == "This board is frozen: it shows what was scored until 2 November 2026 11:00 UTC."
+    )
     assert said({}, frozen) == (
         "Teams and visitors see this board as it was at 2 November 2026 11:00 UTC; you see it as it is now."
     )
