@@ -37,6 +37,7 @@ from service.pages import (
 from service.pages.board import row_name, shown_board
 from service.pages.markdown import strangers_html
 from service.pages.settings import FEEDBACK
+from service.pages.standing import board_of
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.boards.viewing import leaderboard
 from service.usecases.runs import TEXT_TYPE
@@ -166,9 +167,15 @@ def show_revisions(benchmark: str) -> Response:
     names = figures.ScoreNames(document, None)
     return answers.page(
         "revisions.html", **shown_board(document), rows=rows[::-1], next=listed.next,
-        figures_of=lambda revision: names(revision["main_score"]).figures,
+        figures_of=lambda revision: names(revision["main_score"]).figures, names=_team_names(caller, benchmark),
         best_first=lambda moved: sorted(moved, key=lambda move: (move["rank_after"] is None, move["rank_after"])),
     )  # fmt: skip
+
+
+def _team_names(caller: Caller, benchmark: str) -> dict[str | None, str | None]:
+    """Return the names of the teams on the board, by id, as far as the caller sees them."""
+    board = board_of(caller, benchmark)
+    return {} if board is None else {row["team"]: row["team_name"] for row in board["rows"]}
 
 
 def _changes(before: Revision | None, after: Revision) -> Iterator[str]:

@@ -108,7 +108,7 @@ class SliceRow(NamedTuple):
 
 
 def summed_table(
-    own: Mapping[object, Sums], other: Mapping[object, Sums] | None, by: str, sort: str, link: str
+    own: Mapping[object, Sums], other: Mapping[object, Sums] | None, by: str, sort: str, links: Mapping[object, str]
 ) -> dict[str, Any]:
     """Return heads and rows of the groups, and how many are left out.
 
@@ -117,7 +117,7 @@ def summed_table(
         other: those of another submission; None without one.
         by: the grouping.
         sort: by which column; empty for the groups' own order, else the most frequent first.
-        link: what the address of the sentences of a group begins with; empty where they cannot be found by it.
+        links: addresses of the sentences of groups that can be found by them.
     """
     heads = {name: head for name, head in HEADS.items() if other is not None or name != "difference"}
     figures_of: dict[object, dict[str, float | None]] = {}
@@ -141,10 +141,8 @@ def summed_table(
         cells = {name: figures.whole(int(row[name] or 0)) for name in ("gold", "output")}
         cells |= {name: _ONE.value(row[name]) for name in ("f1", "precision", "recall")}
         cells["difference"] = _ONE.difference(row["difference"])
-        found = f"{link}{urlencode({'label': value})}" if link and value else ""
-        rows.append(
-            SliceRow("others" if value is None else str(value), cells, drawn(share_svg(row["f1"] or 0.0)), found)
-        )
+        words = "others" if value is None else str(value)
+        rows.append(SliceRow(words, cells, drawn(share_svg(row["f1"] or 0.0)), links.get(value, "")))
     return {"heads": heads, "rows": rows, "left": len(order) - len(rows), "sort": sort}
 
 
@@ -229,7 +227,8 @@ def sliced(
         return shown | {"default": next((each for each in FILTERED if each in groupings), None) if by_default else None}
     by, first = query.by, chosen[0]
     if own.get(COLUMNS) != "all":
-        sums = sums_of(look(by, part)["slices"] for part in chosen)
+        found = {part: look(by, part)["slices"] for part in chosen}
+        sums = sums_of(found.values())
         beside = None
         if other is not None:
             try:
@@ -237,10 +236,17 @@ def sliced(
             except (NotFound, Gone, Conflict, Forbidden):
                 beside = {}
         if sums:
-            link = f"/s/{document['id']}/sentences?{urlencode({'part': first})}&" if by in FILTERED else ""
+            # of several parts the sentences of the first one that has the group
+            asked = reversed(chosen) if by in FILTERED else ()
+            homes: dict[object, str] = {row["value"]: part for part in asked for row in found[part]}
+            links = {
+                value: f"/s/{document['id']}/sentences?{urlencode({'part': part, 'label': value})}"
+                for value, part in homes.items()
+                if value
+            }
             mine, others = ({value: each.shares[0] for value, each in line.items()} for line in (sums, beside or {}))
             return shown | {
-                "summed": summed_table(sums, beside, by, own.get(SORT, ""), link),
+                "summed": summed_table(sums, beside, by, own.get(SORT, ""), links),
                 "chart": chart_of(mine, others, "F1", f"F1 of {metric} by {by}") if by in ORDERED else None,
             }
     rows = look(by, first)["slices"]
@@ -248,4 +254,4 @@ def sliced(
     if by in ORDERED and score is not None:
         line, label = {row["value"]: member_at(row["scores"], score) for row in rows}, figures.score_label(score)
         shown["chart"] = chart_of(line, {}, label, f"{label} of {metric} by {by}")
-    return shown | {"table": slices_table(names, metric, rows), "part": first}
+    return shown | {"table": slices_table(names, metric, rows), "part": first, "together": False}

@@ -91,24 +91,31 @@ def history(context: Context, caller: Caller, slug: str, query: HistoryQuery) ->
         if not release.shows(Level.ROUNDED) or _known(db, slug, query.team) is None:
             return Page([])
         release.require(board.score, board.part)
-        own = caller.organises(slug) or team_of(caller, slug) == query.team
-        known = ranking.rows_of(db, replace(board, pick="all") if own else board, release.ranking)
+        shown, seen = board, release
+        if caller.organises(slug) or team_of(caller, slug) == query.team:  # its own, as their own documents show them
+            of_own = Release.of(benchmark, caller, context.now())
+            seen = viewing.released(db, benchmark, of_own, board.revision, board.tracks)
+            shown = replace(board, pick="all", until=None, share=of_own.share if board.share else None)
+        known = ranking.rows_of(db, shown, release.ranking)
         found = sorted((row.entry for row in known if row.entry.team_id == query.team), key=lambda entry: entry.id)
         scored = [entry for entry in found if entry.value is not None and entry.finished_at is not None]
         start = item_number(query.cursor)
         stop = start + query.limit
-        items = list(_entries(db, board, release, scored[start:stop], past=caller.organises(slug)))
+        ranked = _ranked(db, board, release, scored[start:stop], past=caller.organises(slug))
+        items = [_entry(entry, seen.score(entry.value), rank) for entry, rank in ranked]
     return Page(items, str(stop) if stop < len(scored) else None)
 
 
-def _entries(
+def _ranked(
     db: Connection, board: Board, release: Release, entries: list[BoardEntry], *, past: bool
-) -> Iterator[HistoryEntry]:
-    """Yield what is shown of scored submissions of a team: with `past` the rank of then, else that of now alone."""
+) -> Iterator[tuple[BoardEntry, int | None]]:
+    """Yield scored submissions of a team with their ranks: with `past` those of then, else those of now alone."""
     now = [] if past else ranking.rows_of(db, board, release.ranking)
     for entry in entries:
         rows = ranking.rows_of(db, replace(board, until=entry.finished_at), release.ranking) if past else now
-        rank = next((row.rank for row in rows if row.entry.id == entry.id), None)
-        score = release.score(entry.value)
-        at = None if entry.finished_at is None else whole_second(entry.finished_at)
-        yield HistoryEntry(at=cast("str", moment(at)), submission=entry.id, score=score, rank=rank)
+        yield entry, next((row.rank for row in rows if row.entry.id == entry.id), None)
+
+
+def _entry(entry: BoardEntry, score: float | None, rank: int | None) -> HistoryEntry:
+    at = None if entry.finished_at is None else whole_second(entry.finished_at)
+    return HistoryEntry(at=cast("str", moment(at)), submission=entry.id, score=score, rank=rank)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -135,6 +134,7 @@ def test_the_public_reason_of_a_revision_is_shown_to_those_who_read_the_other_to
     for slug, shown in (("deps-gold", True), ("deps-scores", False)):
         words = site.client().get(f"/b/{slug}/revisions").text
         assert "Corrected heads." in words
+        assert "<bdi>Lyon Parsing Group" in words
         assert ("a head was wrong" in words) == shown
 
 

@@ -179,7 +179,8 @@ def test_slices_are_summed_over_parts_beside_another_and_sorted(stage: Stage) ->
     task = SharedTask(stage, parts=PARTS, feedback="gold")
     client = task.team()
     first = task.submit(client, outputs={"en": GOLD_CONLLU, "de": ONE_WRONG}).rpartition("/")[2]
-    second = task.submit(client, outputs={"en": ONE_WRONG.replace("\tnsubj\t", "\tdep\t"), "de": GOLD_CONLLU})
+    outputs = {"en": ONE_WRONG.replace("\tnsubj\t", "\tdep\t"), "de": GOLD_CONLLU.replace("\tobj\t", "\tiobj\t")}
+    second = task.submit(client, outputs=outputs)
     by_part = []
     for part in PARTS:
         answer = client.get(f"{second}/slices", query_string={"part": part, "by": "upos"})
@@ -204,8 +205,10 @@ def test_slices_are_summed_over_parts_beside_another_and_sorted(stage: Stage) ->
     assert "in the part en" in words_of(more)
     assert "Precision with head" in words_of(more)
     labels = client.get(f"{page_of(second)}?by=deprel")
-    looks = re.findall(r'href="(/s/[^"]*label=obj)"', labels.text)
-    assert [client.get(html.unescape(each)).status_code for each in looks] == [200]
+    looks = [html.unescape(each) for each in re.findall(r'href="(/s/[^"]*label=[^"]*)"', labels.text)]
+    assert {"part=en&label=obj", "part=de&label=iobj"} <= {each.partition("?")[2] for each in looks}
+    for each in looks:  # each leads to sentences, of a part that has the group
+        assert "No sentence" not in words_of(client.get(each))
 
 
 def test_lengths_are_one_picture_with_the_figures_of_the_table(stage: Stage) -> None:
@@ -242,6 +245,7 @@ def test_slices_below_gold_are_those_of_the_output(stage: Stage) -> None:
     assert "attachment by deprel in the part en" in words_of(page)
     heads = words_of(page).partition("attachment by deprel")[2].partition("nsubj")[0]
     assert ("System" in heads, "Gold" in heads, "Recall" in heads) == (True, False, False)
+    assert "all together" not in words_of(page)
 
 
 def test_failures_have_part_line_and_fix(stage: Stage) -> None:

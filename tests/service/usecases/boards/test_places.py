@@ -100,11 +100,14 @@ def test_an_anonymous_board_has_a_history_of_the_own_team_only(two_teams):
             history_of(task, team, caller)
 
 
-def test_a_history_ends_where_a_board_is_frozen(two_teams):
+def test_for_others_a_history_ends_where_a_board_is_frozen(two_teams):
     task, lyon, _ = two_teams
     task.patch(leaderboard={"frozen_at": task.context.now().isoformat()})
     task.scored(lyon, spoilt(0))
-    assert [len(history_of(task, caller=caller)) for caller in (ANYONE, lyon, ORGANISER)] == [1, 1, 2]
+    assert [len(history_of(task, caller=caller)) for caller in (ANYONE, lyon, ORGANISER)] == [1, 2, 2]
+    before, after = history_of(task, caller=lyon)
+    assert (before["rank"], after["rank"]) == (2, None)
+    assert (before, after["score"]) == (history_of(task)[0], 1.0)
 
 
 def test_an_erased_team_is_nowhere(two_teams):
