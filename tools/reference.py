@@ -288,7 +288,7 @@ ORGANISED: Mapping[str, tuple[str, str]] = {
     "list_submissions": ("organise submissions", "/admin/{benchmark}/submissions"),
     "submit": ("submit", "/submit"),
     "get_submission": ("organise submission", "/s/{submission}"),
-    "patch_submission": ("organise withdraw", "/admin/{benchmark}/submissions"),
+    "patch_submission": ("organise change", "/s/{submission}"),
     "delete_submission": ("organise remove", "/s/{submission}/delete"),
     "cancel_submission": ("organise cancel", "/admin/{benchmark}/submissions"),
     "retry_submission": ("organise retry", "/admin/{benchmark}/submissions"),

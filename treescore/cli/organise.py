@@ -211,18 +211,24 @@ def invites(client: Client, benchmark: str, withdraw: str | None) -> Answer:
     return listed("invites", list(found.invites()), ("id", "expires_at", "teams", "teams_at_most", "joined"))
 
 
-@asks(organise, "links")
+@asks(organise, "change")
 @click.argument("submission")
+@click.option("--name", help="What it is called.")
+@click.option("--notes", help="On how it was made.")
+@click.option("--chosen/--not-chosen", default=None, help="Whether a board of chosen submissions shows it.")
 @click.option("--paper", help="Address of its paper; empty for none.")
 @click.option("--code", help="Address of its code; empty for none.")
 @click.option("--model", help="Address of its model; empty for none.")
-def links(client: Client, submission: str, **given: str | None) -> Answer:
-    """Print or set the links of SUBMISSION."""
+def change(
+    client: Client, submission: str, name: str | None, notes: str | None, *, chosen: bool | None, **links: str | None
+) -> Answer:
+    """Print or change the name, notes, choice and links of SUBMISSION."""
     own = client.submission(submission)
-    changes = {name: value or None for name, value in given.items() if value is not None}
-    document = own.change(links=changes) if changes else own.get()
-    shown = document["links"] or {}
-    return Answer({"links": shown}, [f"{name}  {address}" for name, address in shown.items() if address])
+    given = {kind: address or None for kind, address in links.items() if address is not None}
+    asked = bool(given) or any(value is not None for value in (name, notes, chosen))
+    document = own.change(name=name, notes=notes, chosen=chosen, links=given or None) if asked else own.get()
+    shown = {member: document[member] for member in ("name", "notes", "chosen")} | dict(document["links"] or {})
+    return Answer(shown, [f"{member:<6}  {value}" for member, value in shown.items() if value is not None])
 
 
 @asks(organise, "revise")

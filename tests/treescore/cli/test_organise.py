@@ -168,13 +168,17 @@ def test_strangers_join_by_an_invite_until_it_is_withdrawn(organiser):
         assert client.post("/v1/join", json={**team, "id": "other"}).status_code == 410
 
 
-def test_links_are_set_and_removed(organiser, submission):
+def test_a_submission_is_named_chosen_and_linked(organiser, submission):
+    before = organiser.json("change", submission)
     code = "https://example.org/code"
-    assert (
-        organiser.json("links", submission, "--code", code, "--paper", "https://example.org/p")["links"]["code"] == code
-    )
-    organiser.run("links", submission, "--paper", "")
-    assert organiser.run("links", submission).stdout == f"code  {code}\n"
+    links = ("--code", code, "--paper", "https://example.org/p")
+    changed = organiser.json("change", submission, "--name", "second", "--notes", "two seeds", "--chosen", *links)
+    asked = {"name": "second", "notes": "two seeds", "chosen": True, "code": code, "paper": "https://example.org/p"}
+    assert changed == {**before, **asked}
+    organiser.run("change", submission, "--paper", "", "--notes", "", "--not-chosen", "--name", before["name"])
+    found = organiser.json("change", submission)
+    assert found == {**before, "notes": "", "code": code}
+    assert f"code    {code}\n" in organiser.run("change", submission).stdout
 
 
 def test_boards_are_printed_with_what_is_missing(organiser, submission):
