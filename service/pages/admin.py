@@ -44,15 +44,17 @@ def show_admin_benchmark(benchmark: str) -> Response:
     """Show settings, revisions and reports of a benchmark."""
     caller = visitors.member("organise")
     view = benchmarks.view_benchmark(calls.context(), caller, benchmark)
-    values = _benchmark_values(caller, view)
-    return answers.page("admin_benchmark.html", **values, saved=request.args.get(SAVED) == view.etag)
+    saved = request.args.get(SAVED) == view.etag
+    return answers.page("admin_benchmark.html", **_benchmark_values(caller, view) | {"saved": saved})
 
 
 @blueprint.get("/<benchmark>/live")
 def show_gold_live(benchmark: str) -> Response:
-    """Show again what became of gold, if it differs from what the page shows."""
-    view = benchmarks.view_benchmark(calls.context(), visitors.member("organise"), benchmark)
-    return answers.fragment("admin_gold.html", view.etag, final=view.final, values=partial(_gold_values, view))
+    """Show the page again, from which what became of gold is taken, if that differs from what is shown."""
+    caller = visitors.member("organise")
+    view = benchmarks.view_benchmark(calls.context(), caller, benchmark)
+    shown = partial(_benchmark_values, caller, view)
+    return answers.fragment("admin_benchmark.html", view.etag, final=view.final, values=shown)
 
 
 @blueprint.post("/<benchmark>")
@@ -78,9 +80,9 @@ def change_benchmark(benchmark: str) -> Response:
             "texts": sent, "echoes": {}, "stored": stored,
             "faults": settings.faults_by_field(api_answers.problem_of(error), FIELDS, {}),
         }  # fmt: skip
-        return answers.refused("admin_benchmark.html", error, **values, saved=False)
+        return answers.refused("admin_benchmark.html", error, **values)
     if "HX-Request" in request.headers:
-        return answers.page("admin_benchmark.html", **_benchmark_values(caller, view), saved=True)
+        return answers.page("admin_benchmark.html", **_benchmark_values(caller, view) | {"saved": True})
     return answers.go_to(f"/admin/{benchmark}?{SAVED}={view.etag}")
 
 
@@ -98,7 +100,7 @@ def send_gold(benchmark: str) -> Response:
         asked = calls.loaded(RevisionRequest, {"parts": parts})
         revisions.create_revision(calls.context(), caller, benchmark, asked, upload.key(asked, benchmark))
     except answers.REFUSED as error:
-        return answers.refused("admin_benchmark.html", error, **_benchmark_values(caller, view), saved=False)
+        return answers.refused("admin_benchmark.html", error, **_benchmark_values(caller, view))
     return answers.go_to(f"/admin/{benchmark}")
 
 
@@ -115,7 +117,7 @@ def delete_benchmark(benchmark: str) -> Response:
         values = _benchmark_values(caller, view) | {
             "undeleted": error.problems[0].detail if error.problems else error.detail
         }
-        return answers.refused("admin_benchmark.html", error, **values, saved=False)
+        return answers.refused("admin_benchmark.html", error, **values)
     return answers.go_to("/admin" if caller.organiser else "/sign-in")  # the token of one benchmark ends with it
 
 
@@ -124,26 +126,17 @@ def _benchmark_values(caller: Caller, view: Shown[Benchmark]) -> dict[str, Any]:
     context, document = calls.context(), view.document
     slug = document["id"]
     report = fitting.report(context, caller, slug, MANY) if document["active_revision"] else None
-    texts = settings.texts_of(document, FIELDS)
+    texts, main = settings.texts_of(document, FIELDS), ScoreNames(document)(document["main_score"])
     return {
-        **_gold_values(view),
+        "benchmark": document, "version": view.etag, "final": view.final, "saved": False, "main": main,
+        "most_bytes": context.config.max_upload_bytes, "key": new_key(), "parts_sent": targets_of(document),
         "seen": settings.version_of(texts), "groups": settings.GROUPS, "zones": settings.ZONES, "texts": texts,
         "problem": None, "undeleted": "", "faults": {}, "stored": {}, "echoes": settings.echoes_of(texts),
         "guessed": making.GUESSED in request.args, "scores": making.score_labels(document),
         "revisions": revisions.list_revisions(context, caller, slug, MANY).items,
         "climbing": () if report is None else report.items,
         "more_teams": report is not None and report.next is not None,
-        "figures": ScoreNames(document)(document["main_score"]).figures, "state": state_of(document, context.now()),
-    }  # fmt: skip
-
-
-def _gold_values(view: Shown[Benchmark]) -> dict[str, Any]:
-    """Return what the template of gold's state shows."""
-    return {
-        "benchmark": view.document, "version": view.etag, "final": view.final,
-        "main": ScoreNames(view.document)(view.document["main_score"]),
-        "most_bytes": calls.context().config.max_upload_bytes, "key": new_key(),
-        "parts_sent": targets_of(view.document),
+        "figures": main.figures, "state": state_of(document, context.now()),
     }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ of deliveries.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -311,7 +311,7 @@ MANY_WEBHOOKS = PageQuery(limit=100)
 @webhooks_blueprint.get("")
 def show_webhooks() -> Response:
     """List webhooks."""
-    return answers.page("admin_webhooks.html", **_webhooks_values())
+    return _webhooks_page()
 
 
 @webhooks_blueprint.post("")
@@ -324,9 +324,11 @@ def make_webhook() -> Response:
         given["benchmark"] = request.form["benchmark"]
     try:
         secret = events.create_webhook(context, caller, calls.loaded(WebhookRequest, given))
-    except (*answers.REFUSED, NotFound) as error:
-        return answers.refused("admin_webhooks.html", error, **_webhooks_values(kept=given))
-    return answers.page("admin_webhooks.html", **_webhooks_values(secret))
+    except answers.REFUSED as error:
+        return _webhooks_page(kept=given, error=error)
+    except NotFound as error:
+        return _webhooks_page(kept=given, error=invalid("bad-value", "/benchmark", error.detail))
+    return _webhooks_page(secret)
 
 
 @webhooks_blueprint.post("/<webhook>/test")
@@ -350,13 +352,25 @@ def show_deliveries(webhook: str) -> Response:
     return answers.page("admin_deliveries.html", webhook=webhook, deliveries=found.items)
 
 
-def _webhooks_values(
-    secret: dict[str, object] | None = None, kept: Mapping[str, object] = MappingProxyType({})
-) -> dict[str, Any]:
-    """Return what the template shows; with a secret it answers a form, so that it is stored nowhere."""
+def _webhooks_page(
+    secret: dict[str, object] | None = None, *, kept: Mapping[str, object] = MappingProxyType({}),
+    error: ServiceError | None = None,
+) -> Response:  # fmt: skip
+    """Return the page; one with a secret answers a form, so that it is stored nowhere."""
     listed = events.list_webhooks(calls.context(), visitors.organiser(), MANY_WEBHOOKS)
-    shown = {"webhooks": listed.items, "kinds": EVENT_KINDS}
-    return {**shown, "secret": secret, "kept": {"url": "", "benchmark": "", "kinds": (), **kept}, "problem": None}
+    kept = {"url": "", "benchmark": "", "kinds": (), **kept}
+    values = {"webhooks": listed.items, "kinds": EVENT_KINDS, "secret": secret, "kept": kept, "problem": None}
+    return _page_of_form("admin_webhooks.html", error, ("url", "benchmark", "kinds"), values)
+
+
+def _page_of_form(
+    template: str, error: ServiceError | None, fields: Sequence[str], values: Mapping[str, Any]
+) -> Response:
+    """Return a page with a form; what is wrong with that stands beside its fields."""
+    if error is None:
+        return answers.page(template, **values, faults={})
+    faults = faults_by_field(api_answers.problem_of(error), (), dict(zip(fields, fields, strict=True)))
+    return answers.refused(template, error, **values, faults=faults)
 
 
 tokens_blueprint = answers.pages("admin_tokens", "/admin/tokens")
@@ -407,8 +421,4 @@ def _tokens_page(made: dict[str, object] | None = None, *, error: ServiceError |
         "problem": None,
         "zones": ZONES,
     }
-    if error is None:
-        return answers.page("admin_tokens.html", **values, faults={})
-    problem = api_answers.problem_of(error)
-    aliases = {name: name for name in ("scopes", "name", "benchmark", "expires_at")}
-    return answers.refused("admin_tokens.html", error, **values, faults=faults_by_field(problem, (), aliases))
+    return _page_of_form("admin_tokens.html", error, ("scopes", "name", "benchmark", "expires_at"), values)

@@ -208,6 +208,7 @@ def test_outputs_are_checked_by_keyboard(visit: Visit) -> None:
     tab_to(page, "Check")
     page.keyboard.press("Enter")
     expect(page.get_by_text("line 1", exact=False).first).to_be_visible()
+    expect(page.locator("main #answer:focus-within, main button:focus")).to_have_count(1)  # by when it was checked
     good = {"name": "en_news.conllu", "mimeType": "text/plain", "buffer": conllu(1).encode()}
     page.locator("input[type=file]").set_input_files([good])
     tab_to(page, "Check")
@@ -225,6 +226,7 @@ def test_a_benchmark_that_is_refused_says_so_beside_the_field(visit: Visit, brow
     page.get_by_label("Gold").set_input_files([text])
     page.get_by_role("button", name="Create").click()
     expect(page.locator("#fault-format")).to_contain_text("It may be bracketed")
+    expect(page.get_by_label("Format")).to_be_focused()
     expect(page.get_by_label("Id", exact=True)).to_have_value("ubung-2027-phase-1")
     assert page.get_by_label("Gold").evaluate("field => field.files.length") == (1 if scripted else 0)
     page.get_by_label("Format").select_option("bracketed")
@@ -233,6 +235,8 @@ def test_a_benchmark_that_is_refused_says_so_beside_the_field(visit: Visit, brow
     page.get_by_role("button", name="Create").click()
     expect(page.locator("#fault-id")).to_contain_text("is taken")
     expect(page.locator("#fault-format")).to_be_empty()
+    expect(page.get_by_label("Id", exact=True)).to_be_focused()
+    assert page.locator("main [aria-invalid=true]").evaluate_all("all => all.map((each) => each.id)") == ["id"]
 
 
 def test_chosen_gold_is_listed_before_it_is_sent(visit: Visit) -> None:
@@ -269,6 +273,7 @@ def test_settings_that_are_refused_stay_typed_in_place(visit: Visit) -> None:
     page.get_by_label("Margin").fill("-1")
     page.get_by_label("Rules").fill("Typed just now.")
     page.get_by_role("button", name="Save").click()
+    expect(page.get_by_label("Margin")).to_be_focused()
     expect(page.locator("#fault-leaderboard-margin")).to_contain_text("above 0")
     expect(page.get_by_label("Rules")).to_have_value("Typed just now.")
     expect(page.get_by_role("status").filter(has_text="Nothing was saved.")).to_be_visible()
@@ -421,3 +426,15 @@ def test_a_reason_stays_typed_while_the_list_of_submissions_is_replaced(visit: V
     expect(page.locator("#sent.before")).to_have_count(0)
     expect(field).to_have_value("sent twice")
     expect(field).to_be_visible()
+
+
+def test_settings_that_are_saved_change_what_the_page_says_of_them(visit: Visit) -> None:
+    seen = visit("/admin/empty", ORGANISER)
+    page = seen.page
+    for at, state, warned in (("2001-01-01T00:00:00", "Closed.", 1), ("", "Open", 0)):
+        page.get_by_label("Closes", exact=True).fill(at)
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator("#head")).to_contain_text(state)
+        expect(page.locator("#head .toast")).to_have_count(warned)
+        expect(page.get_by_role("button", name="Save")).to_be_focused()
+    assert seen.faults == []

@@ -38,6 +38,21 @@
     event.detail.shouldSwap = true;
     event.detail.isError = false;
   });
+  // what is wrong is marked, and the focus goes to the first of it; else back to a button that was disabled meanwhile
+  let focused;
+  document.addEventListener("htmx:beforeRequest", (event) => { if (event.target.matches("form")) focused = document.activeElement; });
+  document.addEventListener("htmx:afterSettle", ({ target }) => {
+    if (target.id !== "answer") return;
+    for (const fault of document.querySelectorAll(".fault[id]")) {
+      const wrong = fault.querySelector(".faults") !== null;
+      for (const field of document.querySelectorAll(`[aria-describedby~="${fault.id}"]`)) {
+        field.setAttribute("aria-invalid", wrong);
+        for (let box = wrong && field.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+      }
+    }
+    const here = document.querySelector("main [aria-invalid=true], #fault[tabindex]") ?? document.getElementById(focused?.id) ?? focused;
+    if (here !== focused || document.activeElement === document.body) here?.focus();
+  });
   // what is chosen stands in the address
   document.body.dataset.shown = location.search;
   document.addEventListener("htmx:afterSettle", (event) => {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from werkzeug.test import TestResponse
 
@@ -154,6 +156,7 @@ def test_a_fault_stands_beside_its_field_and_what_was_typed_is_kept(
     assert said in answer.text.partition(f'id="fault-{field}"')[2].partition("</div>")[0]
     assert "Typed &lt;b&gt;just&lt;/b&gt; now." in answer.text
     assert "Nothing was saved." in words_of(answer)
+    assert re.search(rf'aria-describedby="[^"]*fault-{field}" aria-invalid="true" autofocus', answer.text)
     assert task.organiser.get(task.address).headers["ETag"] == before.headers["ETag"]
 
 

@@ -226,6 +226,7 @@ def test_gold_that_is_checked_is_asked_for_until_it_is(organiser: CheckedClient,
         address = create(organiser, ("en.conllu", CONLLU), title=title(), format="conllu").headers["Location"]
     page = organiser.get(address)
     assert "Gold is being checked." in words_of(page)
+    assert "#head,#revisions" in page.text  # what else it changes
     live = next(link for link in Page(page.text).links if "/live" in link)
     assert organiser.get(live).status_code == 204
 
@@ -236,6 +237,7 @@ def test_gold_that_fails_is_shown_with_its_line_and_sent_again(organiser: Checke
     news = organiser.get(f"{address}/live")
     assert news.status_code == 286
     assert "line 1" in news.text
+    assert "Not open: its gold cannot be used." in news.text.partition('id="head"')[2].partition("</div>")[0]
     page = organiser.get(address)
     assert "Gold cannot be used." in words_of(page)
     assert "remove columns after the tenth" in words_of(page)

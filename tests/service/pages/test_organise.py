@@ -109,6 +109,7 @@ def test_a_webhook_of_chosen_kinds(task: SharedTask) -> None:
         assert refused.status_code in (404, 422)
         assert f'value="{wrong["url"]}"' in refused.text
         assert refused.text.count(" checked") == 1
+        assert re.search('aria-invalid="true" aria-describedby="fault-(url|benchmark)" autofocus', refused.text)
 
 
 def test_a_team_is_erased_where_its_id_is_typed_again_and_contacts_are_written_to(task: SharedTask) -> None:
@@ -221,7 +222,9 @@ def test_faults_stand_beside_what_was_typed(task: SharedTask) -> None:
     assert "Nothing was erased" in wrong.partition("</form></td></tr>")[0]
     token = task.organiser.post("/admin/tokens", data={"scopes": "organise", "benchmark": "nowhere", "name": "Kept"})
     assert (token.status_code, 'id="fault-benchmark"' in token.text, 'value="Kept"' in token.text) == (422, True, True)
-    assert 'id="fault-scopes"' in task.organiser.post("/admin/tokens", data={"name": "Kept"}).text
+    scopes = task.organiser.post("/admin/tokens", data={"name": "Kept"}).text
+    assert re.search('name="scopes"[^>]* aria-describedby="fault-scopes" autofocus', scopes)
+    assert 'id="fault-scopes" role="alert"' in scopes
 
 
 def test_an_invite_names_who_joined_by_it(task: SharedTask) -> None:
