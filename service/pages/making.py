@@ -63,7 +63,8 @@ def make_benchmark() -> Response:
         slug, _ = benchmarks.create_benchmark(calls.context(), caller, asked, upload.key(asked))
     except answers.REFUSED as error:
         problem = api_answers.problem_of(error)
-        return answers.refused("admin_new.html", error, **_values(caller, upload.fields, problem))
+        values = _values(caller, upload.fields, problem)
+        return answers.refused("admin_new.html", error, **values, filled=upload.filled)
     return answers.go_to(f"/admin/{slug}{f'?{GUESSED}=1' if guessed else ''}")
 
 

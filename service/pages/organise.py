@@ -73,7 +73,13 @@ def revise(benchmark: str) -> Response:
     except answers.REFUSED as error:
         kept = {name: upload.fields.get(name, "") for name in KEPT}
         targets, most = submit.targets_of(document), context.config.max_upload_bytes
-        values = {"benchmark": document, "kept": kept, "parts_sent": targets, "most_bytes": most}
+        values = {
+            "benchmark": document,
+            "kept": kept,
+            "parts_sent": targets,
+            "most_bytes": most,
+            "filled": upload.filled,
+        }
         return answers.refused("admin_revise.html", error, **values)
     return answers.go_to(f"/admin/{benchmark}/revisions/{number}")
 

@@ -21,6 +21,7 @@ from service.usecases.benchmarks import benchmarks
 from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions import submissions
+from service.usecases.submissions.results import heading_of
 from treescore.core.scores import flat_values, member_at
 
 
@@ -236,7 +237,8 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
         else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES, AGAINST, SAVED, *slices.OWN)
     )
     values: dict[str, Any] = {
-        "submission": document, "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
+        "submission": document, "team": heading_of(context, caller, document["id"]).team,
+        "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
         "may_change": visitors.visitor().caller.allowed("submit"), "state": state, "open": figures.is_open(state),
         "acts": figures.is_open(state) or caller.organises(benchmark["id"]),
         "chooses": benchmark["leaderboard"]["pick"] == "chosen",

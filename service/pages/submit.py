@@ -66,6 +66,11 @@ class Upload:
     files: Mapping[str, Sequence[File]]
     problems: ProblemList
 
+    @property
+    def filled(self) -> bool:
+        """Whether files were chosen, readable or not."""
+        return bool(self.problems.total) or any(self.files.values())
+
     def key(self, asked: Asked, *about: str) -> access.IdempotencyKey | None:
         """Return what recognises this form when it is sent twice, as by a double click.
 
@@ -294,7 +299,7 @@ def send_outputs() -> Response:
         raise errors.BadRequest("Choose a benchmark first.")
     targets = targets_of(figures.benchmark_document(caller, slug))
     assigned = assign(upload.files.get(FILES, ()), targets, upload.fields)
-    again = {"asked": assigned.asked[:MOST_ASKED], "targets": targets}
+    again = {"asked": assigned.asked[:MOST_ASKED], "targets": targets, "filled": upload.filled}
     try:
         errors.refuse(upload.problems)
         errors.refuse(assigned.problems)
@@ -393,9 +398,9 @@ def _submit_values(
     values: dict[str, Any] = {
         "slug": slug,
         "benchmarks": (), "teams": (),
-        "benchmark": None, "quota": None, "sent": (), "next": None, "closed": "", "state": "",
+        "benchmark": None, "quota": None, "sent": (), "held": (), "next": None, "closed": "", "state": "",
         "kept": {name: fields.get(name, "") for name in KEPT},
-        "key": new_key(), "problem": None, "check": None, "asked": (), "targets": (), "baseline": BASELINE,
+        "key": new_key(), "problem": None, "filled": False, "check": None, "asked": (), "targets": (), "baseline": BASELINE,
         "most_bytes": context.config.max_upload_bytes, "most_zipped": benchmarks.MOST_ZIPPED,
     }  # fmt: skip
     if caller.organiser:
@@ -427,7 +432,9 @@ def _sent_values(caller: Caller, document: Benchmark, query: SubmissionsQuery | 
     step = document["rounding"] or DEFAULT_STEP if level == "rounded" else None
     main = figures.ScoreNames(document, step)(document["main_score"])
     sent, trend = standing.sent_list(caller, slug, page.items, main, level)
-    return {"sent": sent, "trend": trend, "main": main, "next": page.next}
+    bare = [str(row.item["id"]) for row in sent if document["leaderboard"]["ladder"] and not row.value]
+    held = [name for name in bare if submissions.view_submission(context, caller, name).document["released"] is False]
+    return {"sent": sent, "trend": trend, "main": main, "next": page.next, "held": held}
 
 
 def inputs_of(caller: Caller, document: Benchmark) -> list[str]:
@@ -479,7 +486,7 @@ def send_job() -> Response:
         asked = _job_of(upload)
         made = jobs.submit_job(calls.context(), caller, asked, upload.key(asked))
     except answers.REFUSED as error:
-        return answers.refused("job_form.html", error, **_job_form_values(upload.fields))
+        return answers.refused("job_form.html", error, **_job_form_values(upload.fields), filled=upload.filled)
     return job.keep_key(answers.go_to(f"/j/{made.id}"), made.id, made.key)
 
 

@@ -15,7 +15,7 @@ from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import documents as policy_documents
 from service.policy import figures, gate
 from service.policy.release import Release
-from service.store import revisions, runs, score_records, submissions
+from service.store import benchmarks, revisions, runs, score_records, submissions
 from service.usecases.access import active_revision, benchmark_of, item_number, submission_of
 from service.usecases.boards.viewing import released
 from service.usecases.runs import Page, Shown, items_page
@@ -260,7 +260,7 @@ class Heading:
 
     Attributes:
         id: of the submission.
-        team: that sent it; None for an organiser's.
+        team: the name of that which sent it, the id of an erased one; None for an organiser's.
         name: its own.
         parts: names of those that it has outputs of, in the order in which they were sent.
         benchmark: the id.
@@ -287,8 +287,10 @@ def heading_of(context: Context, caller: Caller, submission_id: str) -> Heading:
     with context.store.read() as db:
         submission = submission_of(db, caller, submission_id)
         benchmark = benchmark_of(db, submission.benchmark_id)
+        names = benchmarks.team_names(db, benchmark.id)
+    team = submission.team_id and names.get(submission.team_id, submission.team_id)
     return Heading(
-        submission.id, submission.team_id, submission.name, list(submission.outputs), benchmark.id, benchmark.title,
+        submission.id, team, submission.name, list(submission.outputs), benchmark.id, benchmark.title,
         Release.of(benchmark, caller, context.now()).level.name.lower(),
     )  # fmt: skip
 

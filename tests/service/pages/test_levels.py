@@ -145,6 +145,14 @@ def test_no_door_tells_what_a_ladder_holds_back(stage: Stage, level: str) -> Non
     assert standing.told(ORGANISER, held)
 
 
+def test_a_list_and_a_matrix_without_scores_say_why(stage: Stage) -> None:
+    silent, empty = SharedTask(stage, feedback="none"), SharedTask(stage)
+    card = stage.client(None).get("/").text.partition(f'"/b/{silent.slug}"')[2].partition("</li>")[0]
+    assert "The organisers show no scores yet." in card
+    matrix = stage.client(None).get(f"/b/{empty.slug}/matrix").text
+    assert '<a href="/submit">Submit an output</a>' in matrix
+
+
 def test_only_who_has_an_invite_learns_which_ids_are_taken(stage: Stage) -> None:
     standing = Standing(stage, {OWN: [BEST]}, feedback="none", leaderboard={"anonymous": True})
     organiser, stranger = standing.clients[ORGANISER], standing.clients[STRANGER]

@@ -160,7 +160,7 @@ def test_a_submission_is_withdrawn_with_a_reason_that_its_team_reads_and_only_or
     own = address.rpartition("/")[2]
     page = f"/admin/{slug}/submissions"
     assert f"/s/{own}" in task.organiser.get(page, query_string={"team": "lyon"}).text
-    assert "No submission is so." in task.organiser.get(page, query_string={"state": "failed"}).text
+    assert "No submission matches." in task.organiser.get(page, query_string={"state": "failed"}).text
     asked = {"do": "withdraw", "reason": "sent twice", "team": "lyon"}
     assert task.organiser.post(f"{page}/{own}", data=asked).headers["Location"] == f"{page}?team=lyon"
     assert lyon.get(address).json["withdrawn_reason"] == "sent twice"

@@ -67,7 +67,8 @@ def test_who_sees_it(stage: Stage) -> None:
     for way in ("", "/live", "/delete", "/output"):
         assert other.get(f"{address}{way}").status_code == 404
         assert browser(stage, None).get(f"{address}{way}").status_code == 401
-    assert browser(stage).get(address).status_code == 200
+    assert "team lyon Parsing Group , sent" in words_of(browser(stage).get(address))
+    assert ">lyon Parsing Group</h1>" in browser(stage).get(f"{address}/sentences").text
     assert change(other, address, "withdraw").status_code == 404
     assert other.get("/s/sub_unknown").status_code == 404
     assert other.get("/s/%00").status_code == 404
@@ -283,7 +284,9 @@ def test_the_live_part_ends_when_it_is_scored(stage: Stage) -> None:
     assert done.status_code == 286
     assert "hx-get" not in done.text
     assert "Scored" in done.text
-    assert 'hx-swap-oob="true"' in done.text
+    outputs = done.text.partition('id="outputs" hx-swap-oob="true"')[2]
+    assert "Sentences as pictures" in outputs
+    assert " sentences</span>" in outputs
 
 
 def test_withdraw_choose_rename_and_their_ways_back(stage: Stage) -> None:

@@ -231,7 +231,18 @@ def test_files_that_make_no_sense(stage: Stage, files: list[File], status: int, 
     answer = post(client, *files)
     assert answer.status_code == status
     assert words in words_of(answer)
+    assert ("browsers do not keep" in answer.text) == (status == 422 and any(name for name, _ in files))
     assert len(answer.text) < 60_000
+
+
+def test_the_list_says_what_a_ladder_holds_back_and_that_all_parts_were_scored(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="scores", leaderboard={"ladder": True})
+    team = task.team()
+    for _ in range(2):
+        task.submit(team)
+    words = words_of(browser(stage, token_of(team)).get("/submit"))
+    assert words.count("succeeded, held back by the ladder") == 1
+    assert words.count("all succeeded") == 1
 
 
 @pytest.mark.parametrize(
