@@ -119,9 +119,11 @@ class Caller:
         wanted = " or ".join(scopes)
         if self.token_id is None:
             raise Unauthorized(f"Send a token with the scope {wanted}: `Authorization: Bearer ...`.")
-        where = "" if self.benchmark is None else f" only for the benchmark {self.benchmark!r}"
-        held = " ".join(sorted(self.scopes))
-        raise Forbidden(f"This requires a token with the scope {wanted}; yours has{where}: {held}.")
+        held = sorted(self.scopes)
+        yours = f"has: {' '.join(held)}" if self.benchmark is None else f"may {' and '.join(held)} "
+        if self.benchmark is not None:
+            yours += f"{'' if ORGANISE in held else 'in '}the benchmark {self.benchmark!r} alone"
+        raise Forbidden(f"This requires a token with the scope {wanted}; yours {yours}.")
 
 
 def principal_of(benchmark_id: str) -> str:

@@ -73,14 +73,8 @@ def revise(benchmark: str) -> Response:
     except answers.REFUSED as error:
         kept = {name: upload.fields.get(name, "") for name in KEPT}
         targets, most = submit.targets_of(document), context.config.max_upload_bytes
-        values = {
-            "benchmark": document,
-            "kept": kept,
-            "parts_sent": targets,
-            "most_bytes": most,
-            "filled": upload.filled,
-        }
-        return answers.refused("admin_revise.html", error, **values)
+        values = {"benchmark": document, "kept": kept, "parts_sent": targets, "most_bytes": most}
+        return answers.refused("admin_revise.html", error, **values, filled=upload.filled)
     return answers.go_to(f"/admin/{benchmark}/revisions/{number}")
 
 
@@ -395,6 +389,8 @@ def make_token_of_scopes() -> Response:
     given: dict[str, object] = {"scopes": request.form.getlist("scopes")}
     given |= {name: text for name in ("name", "benchmark") if (text := request.form.get(name, "").strip())}
     try:
+        if not given["scopes"]:
+            raise invalid("missing-field", "/scopes", "Choose at least one of what the token may do.")
         if request.form.get("expires_at"):
             given["expires_at"] = read_moment(request.form, "expires_at")
         made = tokens.create_token(calls.context(), caller, calls.loaded(TokenRequest, given))

@@ -170,7 +170,10 @@ class Field(NamedTuple):
 
 
 _LEVELS = {level: f"{level}: {FEEDBACK[level]}" for level in LEVELS}
-_INPUT_WORDS = {"no": "is secret", "words": "as tokens", "text": "as running text", "yes": "as shows no annotation"}
+_INPUT_WORDS = {
+    "no": "is secret", "words": "as tokens", "text": "as running text",
+    "yes": "as tokens or text, whichever tells no annotation",
+}  # fmt: skip
 _UNITS = {"auto": "documents, else sentences", "sentence": "sentences"}
 _PICKS = dict(zip(PICKS, ("its best", "its last", "the one that it chooses", "all"), strict=True))
 NAMES = (

@@ -400,8 +400,8 @@ def _submit_values(
         "benchmarks": (), "teams": (),
         "benchmark": None, "quota": None, "sent": (), "held": (), "next": None, "closed": "", "state": "",
         "kept": {name: fields.get(name, "") for name in KEPT},
-        "key": new_key(), "problem": None, "filled": False, "check": None, "asked": (), "targets": (), "baseline": BASELINE,
-        "most_bytes": context.config.max_upload_bytes, "most_zipped": benchmarks.MOST_ZIPPED,
+        "key": new_key(), "problem": None, "check": None, "asked": (), "targets": (), "baseline": BASELINE,
+        "filled": False, "most_bytes": context.config.max_upload_bytes, "most_zipped": benchmarks.MOST_ZIPPED,
     }  # fmt: skip
     if caller.organiser:
         listed = benchmarks.list_benchmarks(context, caller, BenchmarksQuery(limit=MOST_LISTED))

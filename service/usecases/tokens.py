@@ -30,7 +30,7 @@ def create_token(context: Context, caller: Caller, request: access.TokenRequest)
     caller.require("organise")
     now = context.now()
     if request.expires_at is not None and request.expires_at <= now:
-        raise invalid("past-moment", "/expires_at", "This must be a time in the future.")
+        raise invalid("past-moment", "/expires_at", "The time is past. Give one in the future.")
     if request.benchmark is not None and set(request.scopes) != {ORGANISE}:
         detail = "A token for one benchmark has the scope organise alone. Teams get theirs when they are made."
         raise invalid("bad-value", "/scopes", detail)

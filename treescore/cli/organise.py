@@ -234,7 +234,7 @@ def change(
 @asks(organise, "revise")
 @click.argument("benchmark")
 @click.argument("gold", nargs=-1, type=Pair("FILE", "en=gold.conllu"))
-@click.option("--reason", required=True, help="Why; teams see it if the benchmark shows scores.")
+@click.option("--reason", required=True, help="Why; teams see it only where the benchmark shows gold.")
 @click.option("--settings", "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="TOML or JSON.")
 @click.option("--dry-run", is_flag=True, help="Score all under it and show who would move; it never becomes active.")
 def revise(

@@ -183,7 +183,7 @@ def create_invite(context: Context, caller: Caller, slug: str, request: access.I
     caller.require("organise", of=slug)
     now = context.now()
     if request.expires_at <= now:
-        raise invalid("past-moment", "/expires_at", "This must be a time in the future.")
+        raise invalid("past-moment", "/expires_at", "The time is past. Give one in the future.")
     secret = new_secret()
     expires_at = request.expires_at.astimezone(UTC)
     invite = benchmarks.Invite(new_id("inv", now), slug, token_hash(secret), now, expires_at, request.teams_at_most)

@@ -114,6 +114,7 @@ def test_every_setting_can_be_set_and_is_shown(stage: Stage) -> None:
     assert "Saved." in words_of(page)
     assert "Tuesday 1 January 2999, 23:59 anywhere on earth (11:59 UTC the day after)" in words_of(page)
     assert "Saved." not in words_of(organiser.get(f"/admin/{task.slug}"))
+    assert '<option value="yes" selected>as tokens or text, whichever tells no annotation</option>' in page.text
     for text in shown(document).values():
         assert text in page.text.replace("&#34;", '"')
 

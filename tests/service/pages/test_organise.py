@@ -93,6 +93,9 @@ def test_a_token_of_one_benchmark_is_made_shown_once_listed_and_revoked(task: Sh
     token = page.partition('<code id="token">')[2].partition("<")[0]
     listed = task.organiser.get("/admin/tokens").text
     assert ("A host" in listed, token in listed, token[:3]) == (True, False, "ts_")
+    refused = words_of(browser(task.stage, token).get("/admin/tokens"))
+    assert f"yours may organise the benchmark '{slug}' alone." in refused
+    assert re.search(r'scope="row">tok_\w+</th><td class="name" dir="auto">A host</td>', listed)
     made = task.organiser.get("/v1/tokens").json["items"][0]
     assert (made["benchmark"], made["scopes"]) == (slug, ["organise"])
     assert task.organiser.post(f"/admin/tokens/{made['id']}").status_code == 303
@@ -103,6 +106,8 @@ def test_a_webhook_of_chosen_kinds(task: SharedTask) -> None:
     kinds = ["submission.scored", "revision.active"]
     page = task.organiser.post("/admin/webhooks", data={"url": "https://example.org/hook", "kinds": kinds}).text
     assert "shown only now" in page
+    assert 'title="team.token_rotated"' in page
+    assert '<span class="vh">team </span>token rotated</label>' in page
     assert task.organiser.get("/v1/webhooks").json["items"][0]["kinds"] == kinds
     for wrong in ({"url": "ftp://example.org"}, {"url": "https://example.org/kept", "benchmark": "unknown"}):
         refused = task.organiser.post("/admin/webhooks", data={**wrong, "kinds": kinds[:1]})
@@ -225,6 +230,9 @@ def test_faults_stand_beside_what_was_typed(task: SharedTask) -> None:
     scopes = task.organiser.post("/admin/tokens", data={"name": "Kept"}).text
     assert re.search('name="scopes"[^>]* aria-describedby="fault-scopes" autofocus', scopes)
     assert 'id="fault-scopes" role="alert"' in scopes
+    assert "Choose at least one of what the token may do." in scopes
+    past = {"expires_at": "2001-01-01T00:00", "teams_at_most": "3"}
+    assert "The time is past." in task.organiser.post(f"/admin/{task.slug}/teams/invites", data=past).text
 
 
 def test_an_invite_names_who_joined_by_it(task: SharedTask) -> None:
