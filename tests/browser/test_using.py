@@ -436,5 +436,6 @@ def test_settings_that_are_saved_change_what_the_page_says_of_them(visit: Visit)
         page.get_by_role("button", name="Save").click()
         expect(page.locator("#head")).to_contain_text(state)
         expect(page.locator("#head .toast")).to_have_count(warned)
+        expect(page.get_by_role("link", name="Warnings")).to_have_count(warned)
         expect(page.get_by_role("button", name="Save")).to_be_focused()
     assert seen.faults == []
