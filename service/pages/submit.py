@@ -267,7 +267,7 @@ READERS = ("submit", "read")
 FILES = "files"
 """Name of the field of the files."""
 BASELINE = "baseline"
-KEPT = ("name", "notes", "team")
+KEPT = ("name", "run_of", "notes", "team")
 """Fields that a form that is shown again keeps; of files browsers keep nothing."""
 CHECK, SUBMIT = "check", "submit"
 CHECK_WAIT = 3
@@ -350,7 +350,7 @@ def _submission_of(upload: Upload, outputs: Mapping[str, object]) -> SubmissionR
         Unprocessable: a field is invalid.
     """
     members: dict[str, object] = {"outputs": outputs}
-    members |= {name: value for name in ("name", "notes") if (value := upload.fields.get(name, "").strip())}
+    members |= {name: value for name in ("name", "run_of", "notes") if (value := upload.fields.get(name, "").strip())}
     team = upload.fields.get("team", "")
     if team == BASELINE:
         members["role"] = BASELINE

@@ -67,6 +67,16 @@ def test_files_belong_to_the_parts_that_they_are_named_after(stage: Stage) -> No
     assert f'href="/s/{submission["id"]}"' in again.text
 
 
+def test_a_training_run_names_another_submission_of_its_system(stage: Stage) -> None:
+    task = SharedTask(stage)
+    client = signed_in(task)
+    post(client, ("first.conllu", TEXT), name="biaffine-7")
+    other = ("second.conllu", TEXT.replace(b"nsubj", b"dep"))
+    assert "Unknown submission" in words_of(post(client, other, run_of="biaffine-8"))
+    assert post(client, other, run_of="biaffine-7").status_code == 303
+    assert [each["run_of"] for each in listed(task)] == ["biaffine-7", None]
+
+
 def test_one_part_takes_a_file_of_any_name(stage: Stage) -> None:
     task = SharedTask(stage)
     assert post(signed_in(task), ("out (1).txt", TEXT)).status_code == 303
