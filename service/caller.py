@@ -122,7 +122,7 @@ class Caller:
         held = sorted(self.scopes)
         yours = f"has: {' '.join(held)}" if self.benchmark is None else f"may {' and '.join(held)} "
         if self.benchmark is not None:
-            yours += f"{'' if ORGANISE in held else 'in '}the benchmark {self.benchmark!r} alone"
+            yours += f"{'' if ORGANISE in held else 'in '}the benchmark {self.benchmark!r} only"
         raise Forbidden(f"This requires a token with the scope {wanted}; yours {yours}.")
 
 

@@ -94,7 +94,7 @@ def test_a_token_of_one_benchmark_is_made_shown_once_listed_and_revoked(task: Sh
     listed = task.organiser.get("/admin/tokens").text
     assert ("A host" in listed, token in listed, token[:3]) == (True, False, "ts_")
     refused = words_of(browser(task.stage, token).get("/admin/tokens"))
-    assert f"yours may organise the benchmark '{slug}' alone." in refused
+    assert f"yours may organise the benchmark '{slug}' only." in refused
     assert re.search(r'scope="row">tok_\w+</th><td class="name" dir="auto">A host</td>', listed)
     made = task.organiser.get("/v1/tokens").json["items"][0]
     assert (made["benchmark"], made["scopes"]) == (slug, ["organise"])
