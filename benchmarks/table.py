@@ -11,6 +11,7 @@ import statistics
 from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from time import process_time
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
@@ -109,7 +110,7 @@ def not_measured(what: str, level: str, beside: str, reason: str, goal: Goal | N
 
 
 def machine(*packages: str) -> str:
-    """Return processor, cores, load, the threads of linear algebra, and versions."""
+    """Return processor, cores, load, how fast a plain loop is, the threads of linear algebra, and versions."""
     versions = [f"Python {platform.python_version()}"]
     for package in packages:
         try:
@@ -117,8 +118,13 @@ def machine(*packages: str) -> str:
         except PackageNotFoundError:
             continue
     threads = os.environ.get("OPENBLAS_NUM_THREADS", "all")
+    began, total = process_time(), 0
+    for number in range(1_000_000):
+        total += number * number
+    loop = process_time() - began
     return (
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, "
+        f"a million squares added in {loop:.2f} s of CPU, "
         f"threads of linear algebra: {threads}; {', '.join(versions)}"
     )
 

@@ -41,11 +41,14 @@ class LruCache(Generic[_V]):
             return value
 
     def put(self, name: str, value: _V) -> None:
-        """Keep a value in place of the one that the name has."""
+        """Keep a value in place of the one that the name has; one that has more than all may have drops no other."""
+        size = self._size_of(value)
         with self._lock:
             if name in self._values:
                 self._bytes -= self._size_of(self._values.pop(name))
+            if size > self._most_bytes:
+                return
             self._values[name] = value
-            self._bytes += self._size_of(value)
+            self._bytes += size
             while self._bytes > self._most_bytes:
                 self._bytes -= self._size_of(self._values.popitem(last=False)[1])

@@ -27,7 +27,6 @@ from service.pages.figures import (
     frozen_since,
     heading_now,
     p_value,
-    plain_notes,
     state_of,
 )
 from service.pages.markdown import strangers_html
@@ -211,7 +210,7 @@ def board_values(
         "axis": drawn(axis_svg(scale)),
         "rows": rows,
         "newer": sum(row.newer for row in rows),
-        "claims": plain_notes(render.claims_of(board)),
+        "claims": render.claims_of(board),
         "sort": sort,
         "sorted_by": sort or f"{'-' if board['higher_is_better'] else ''}{ranking.address}",
         "query": query,

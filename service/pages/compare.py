@@ -17,7 +17,7 @@ from service.errors import BadRequest, Gone, NotFound
 from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
 from service.pages.board import board_values, heading, may_ask, part_choices, reason_words, row_name
-from service.pages.figures import NamedScore, ScoreNames, benchmark_document, heading_now, plain_notes, whole
+from service.pages.figures import NamedScore, ScoreNames, benchmark_document, heading_now, whole
 from service.policy.gate import LEVELS, Level, require
 from service.requests import LEADERBOARD
 from service.usecases import comparisons
@@ -215,7 +215,7 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
         "pairs": None if other is not None else _pair_lines(table),
         "pair_count": counted(len(compared.document["pairs"]), "pair"),
         "correction": correction_name(compared.document["correction"]),
-        "said": plain_notes([*compared.document["warnings"], *notes(compared.document)]),
+        "said": [each.replace("`", "") for each in (*compared.document["warnings"], *notes(compared.document))],
         "interval_head": interval_head(compared.document),
         "with_units": any(each.units for each in listed),
         "with_parts": any(each.p_parts is not None for each in listed),

@@ -6,7 +6,6 @@ Scores are printed as the field prints them, differences with their sign. Of a b
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import reduce
 from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
@@ -78,25 +77,6 @@ class ScoreFigures:
 def p_value(p: float | None) -> str:
     """Return a p-value; a dash where there is none."""
     return wording.p_words(p) or MISSING
-
-
-PLAIN: Mapping[str, str] = {
-    "`": "",
-    "A row is the best of its team's k submissions, and p allows for that.": "Where a team had several submissions "
-    "scored, its row was picked from them; p allows for that.",
-    "a marked difference": "a significant difference",
-    "Ranks and marks hold": "Ranks and significant differences hold",
-    "Marks hold": "Significant differences hold",
-    "its difference is marked": "its difference is significant",
-    "Not marked does not mean equal": "Not significant does not mean equal",
-    "Runs of a system are pooled by unit: the": "The training runs of a system are tested together, not as a sample of "
-    "further runs: the",
-}
-
-
-def plain_notes(notes: Iterable[str]) -> list[str]:
-    """Return notes of a comparison in the words of the pages, which mark nothing and name no setting."""
-    return [reduce(lambda words, each: words.replace(*each), PLAIN.items(), note) for note in notes]
 
 
 def whole(number: int | None) -> str:

@@ -176,6 +176,13 @@ def slices_table(names: figures.ScoreNames, metric: str, slices: Sequence[Mappin
     }
 
 
+def _looks(submission: str, found: dict[str, Any]) -> dict[object, str]:
+    """Return the address of the sentences of each group: of several parts, in the first one that has it."""
+    homes = {row["value"]: part for part in reversed(found) for row in found[part] if row["value"]}
+    query = {value: urlencode({"part": part, "label": value}) for value, part in homes.items()}
+    return {value: f"/s/{submission}/sentences?{words}" for value, words in query.items()}
+
+
 def sliced(
     caller: Caller, document: contract.Submission, names: figures.ScoreNames, query: contract.SubmissionSlicesQuery,
     own: Mapping[str, str], other: Mapping[str, Any] | None,
@@ -236,14 +243,7 @@ def sliced(
             except (NotFound, Gone, Conflict, Forbidden):
                 beside = {}
         if sums:
-            # of several parts the sentences of the first one that has the group
-            asked = reversed(chosen) if by in FILTERED else ()
-            homes: dict[object, str] = {row["value"]: part for part in asked for row in found[part]}
-            links = {
-                value: f"/s/{document['id']}/sentences?{urlencode({'part': part, 'label': value})}"
-                for value, part in homes.items()
-                if value
-            }
+            links = _looks(document["id"], found) if by in FILTERED else {}
             mine, others = ({value: each.shares[0] for value, each in line.items()} for line in (sums, beside or {}))
             return shown | {
                 "summed": summed_table(sums, beside, by, own.get(SORT, ""), links),

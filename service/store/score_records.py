@@ -175,26 +175,44 @@ def of_submissions(ids: Sequence[str]) -> list[ColumnElement[bool]]:
     return [results.c.submission_id.in_(some) for some in batches(ids)]
 
 
+class Asked(NamedTuple):
+    """Which scores of records are read.
+
+    Attributes:
+        benchmark_id: the slug.
+        revision: its number.
+        share: PUBLIC, PRIVATE, or None for a test set that is not split.
+        addresses: of all scores of the revision.
+        score: the only one that is read; None for all.
+    """
+
+    benchmark_id: str
+    revision: int
+    share: str | None
+    addresses: Sequence[str]
+    score: str | None = None
+
+    @property
+    def size(self) -> int:
+        """How many scores are read of a submission."""
+        return len(self.addresses) if self.score is None else 1
+
+    @property
+    def rows(self) -> ColumnElement[bool]:
+        """Select the rows of results that hold them."""
+        return (results.c.revision == self.revision) & (results.c.share == (self.share or WHOLE))
+
+
 def selected(
-    db: Connection,
-    chosen: Iterable[ColumnElement[bool]],
-    revision: int,
-    share: str | None,
-    addresses: Sequence[str],
-    columns: Sequence[str],
-    *,
-    score: str | None = None,
+    db: Connection, chosen: Iterable[ColumnElement[bool]], asked: Asked, columns: Sequence[str]
 ) -> tuple[list[str], dict[str, FloatArray]]:
     """Select scores: what boards, matrices, lists and reports are made of.
 
     Args:
         db: the transaction.
         chosen: conditions, one for each statement: `of_benchmark`, `of_submissions`.
-        revision: number of the revision.
-        share: PUBLIC, PRIVATE, or None for a test set that is not split.
-        addresses: of all scores of the revision.
+        asked: which scores.
         columns: of the table, as `macro`, `pooled_low` or PARTS.
-        score: the only one that is read; None for all.
 
     Returns:
         The submissions with a record; and by column float64 (submissions, scores), NaN where undefined. PARTS is
@@ -203,14 +221,13 @@ def selected(
     Raises:
         ValueError: a stored array has another length.
     """
-    c, size = results.c, len(addresses) if score is None else 1
+    c, size, addresses = results.c, asked.size, asked.addresses
     stored: list[ColumnElement[Any]] = [c[name] for name in columns]
-    if score is not None:
+    if asked.score is not None:
         widths = [func.length(column, type_=Integer) // len(addresses) for column in stored]
-        at = addresses.index(score)
+        at = addresses.index(asked.score)
         stored = [func.substr(each, width * at + 1, width) for each, width in zip(stored, widths, strict=True)]
-    query = select(c.submission_id, *stored).where(c.revision == revision, c.share == (share or WHOLE))
-    query = query.execution_options(**{BYTES: True})
+    query = select(c.submission_id, *stored).where(asked.rows).execution_options(**{BYTES: True})
     # the driver's own rows: those of SQLAlchemy take longer than all the rest
     rows = [row for each in chosen for row in db.execute(query.where(each)).cursor.fetchall()]
     if not rows:
@@ -224,13 +241,9 @@ def selected(
 def kept(
     db: Connection,
     chosen: Iterable[ColumnElement[bool]],
-    revision: int,
-    share: str | None,
-    addresses: Sequence[str],
+    asked: Asked,
     columns: Sequence[str],
     parts: Sequence[Sequence[int]] = (),
-    *,
-    score: str | None = None,
     worst: FloatArray | float = math.nan,
 ) -> tuple[list[str], FloatArray]:
     """Return scores as `selected`, and those of parts, of several together their mean.
@@ -241,12 +254,9 @@ def kept(
     Args:
         db: the transaction.
         chosen: conditions, as of `selected`.
-        revision: number of the revision.
-        share: PUBLIC, PRIVATE, or None for a test set that is not split.
-        addresses: of all scores of the revision.
+        asked: which scores.
         columns: of the table, without PARTS.
         parts: positions of the parts of each mean.
-        score: the only one that is read; None for all.
         worst: value of each score, by which a missing part counts in a mean.
 
     Returns:
@@ -254,24 +264,23 @@ def kept(
         undefined, or where each part of a mean is missing.
     """
     c, r = results.c, records.c
-    made = select(c.submission_id, r.created_at).where(c.revision == revision, c.share == (share or WHOLE))
+    made = select(c.submission_id, r.created_at).where(asked.rows).order_by(c.submission_id)
     made = made.join(records, (r.submission_id == c.submission_id) & (r.revision == c.revision))
-    made = made.order_by(c.submission_id)
     stamps = [stamp for each in chosen for stamp in db.execute(made.where(each)).cursor.fetchall()]
     remembered = _remembered_by(db.engine)
-    question = repr((revision, share, score, columns, parts, np.asarray(worst).tobytes()))
-    known = {**(remembered.get(question) or {})}
+    question = repr((asked._replace(addresses=()), columns, parts, np.asarray(worst).tobytes()))
+    known = remembered.get(question) or {}
     new = {stamp[0]: stamp for stamp in stamps if stamp not in known}
     names = [*columns, PARTS] if parts else columns
     for start in range(0, len(new), _AT_ONCE):
-        some = of_submissions([*new][start : start + _AT_ONCE])
-        ids, found = selected(db, some, revision, share, addresses, names, score=score)
+        ids, found = selected(db, of_submissions([*new][start : start + _AT_ONCE]), asked, names)
         pieces = [found[name][:, None] for name in columns]
         pieces += [_means(found[PARTS], parts, worst)] if parts else []
-        known |= {new[each]: row for each, row in zip(ids, np.concatenate(pieces, axis=1), strict=True)}
-    if new and (score is not None or len(parts) <= 1):
+        rows = np.concatenate(pieces, axis=1)
+        known = known | {new[each]: row for each, row in zip(ids, rows, strict=True)}
+    if new and (asked.score is not None or len(parts) <= 1):
         remembered.put(question, known)
-    shape = len(stamps), len(columns) + len(parts), len(addresses) if score is None else 1
+    shape = len(stamps), len(columns) + len(parts), asked.size
     return [stamp[0] for stamp in stamps], np.array([known[stamp] for stamp in stamps]).reshape(shape)
 
 
@@ -313,16 +322,9 @@ def _means(rows: FloatArray, parts: Sequence[Sequence[int]], worst: FloatArray |
     return means
 
 
-def macro_of(
-    db: Connection,
-    chosen: Iterable[ColumnElement[bool]],
-    revision: int,
-    share: str | None,
-    addresses: Sequence[str],
-    score: str,
-) -> dict[str, float | None]:
+def macro_of(db: Connection, chosen: Iterable[ColumnElement[bool]], asked: Asked) -> dict[str, float | None]:
     """Select the mean of the parts of one score, by submission."""
-    ids, found = selected(db, chosen, revision, share, addresses, ["macro"], score=score)
+    ids, found = selected(db, chosen, asked, ["macro"])
     return dict(zip(ids, map(finite, found["macro"][:, 0].tolist()), strict=True))
 
 

@@ -450,7 +450,8 @@ def sent_by_team(
     )
     rows = list(db.execute(query))[::-1]
     its = score_records.of_benchmark(benchmark_id, team_id)
-    mains = [score_records.macro_of(db, its, revision, share, addresses, score) for share in shares]
+    asked = [score_records.Asked(benchmark_id, revision, share, addresses, score) for share in shares]
+    mains = [score_records.macro_of(db, its, each) for each in asked]
     return [SentSubmission(*row, *(found.get(row.id) for found in mains)) for row in rows]
 
 

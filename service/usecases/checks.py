@@ -180,7 +180,8 @@ def _flaw(db: Connection, submission_id: str, number: int) -> str:
         # what a part without a scored output costs has counts; the part itself has no score
         computed[[at for at, part in enumerate(parts) if result is None or not result.scored(part.name)]] = np.nan
         its, columns = score_records.of_submissions([submission_id]), (requests.POOLED, requests.MACRO)
-        _, found = score_records.selected(db, its, number, share, scoring.addresses, (PARTS, *columns))
+        asked = score_records.Asked(revision.benchmark_id, number, share, scoring.addresses)
+        _, found = score_records.selected(db, its, asked, (PARTS, *columns))
         stored = np.vstack([found[PARTS][0].T, *(found[name] for name in columns)])
         same = np.isclose(stored, computed, rtol=0, atol=TOLERANCE, equal_nan=True)
         if not same.all():

@@ -221,7 +221,8 @@ def _rank_changes(
         scoring = scoring_config(each.scoring)
         entry, score = scoring.main
         its, asked = score_records.of_benchmark(benchmark.id), (scoring.addresses, scoring.main_score)
-        known = [score_records.macro_of(db, its, each.number, of, *asked) for of in shares_of(benchmark)]
+        seen = [score_records.Asked(benchmark.id, each.number, of, *asked) for of in shares_of(benchmark)]
+        known = [score_records.macro_of(db, its, of_it) for of_it in seen]
         entries = boards.standings(db, benchmark.id, each.number, known[0], withdrawn_from=benchmark.closed_from)
         if not benchmark.leaderboard["ladder"]:
             entries = systems_together(entries, boards.system_members(db, benchmark.id, each.number, known[0]))

@@ -372,6 +372,10 @@ class Board:
         chosen = set(self.chosen_names)
         return {at: part.name for at, part in enumerate(self.parts) if part.name in chosen}
 
+    def asked(self, share: str | None, score: str | None) -> score_records.Asked:
+        """Return which scores of records are meant over a share: one, or all of the revision."""
+        return score_records.Asked(self.benchmark_id, self.revision.number, share, self.scoring.addresses, score)
+
     @property
     def key(self) -> str:
         """Return the key under which the comparison behind it is stored."""
@@ -524,12 +528,9 @@ def scores_of(
     members = {
         name: [at[part] for part in board.tracks.get(name, [name])] for name in names if name not in (MACRO, POOLED)
     }
-    addresses = board.scoring.addresses
-    worst = [board.scoring.score(each)[1].worst for each in (addresses if score is None else [score])]
-    ids, found = score_records.kept(
-        db, chosen, board.revision.number, share, addresses, whole, [*members.values()], score=score,
-        worst=np.array(worst, np.float64),
-    )  # fmt: skip
+    known = [board.scoring.score(each)[1] for each in (board.scoring.addresses if score is None else [score])]
+    worst = np.array([each.worst for each in known], np.float64)
+    ids, found = score_records.kept(db, chosen, board.asked(share, score), whole, [*members.values()], worst)
     at = {name: position for position, name in enumerate((*whole, *members))}
     return ids, found[:, [at[name] for name in names]]
 

@@ -313,9 +313,7 @@ def _figures(db: Connection, board: Board, release: Release) -> _Figures:
         ids, of_part = ranking.scores_of(db, board, chosen, [part], share, score)
         return _Figures(ids, addresses, of_part[:, 0], np.full((len(ids), 2), np.nan))
     low, high = f"{part}_low", f"{part}_high"
-    ids, found = score_records.kept(
-        db, chosen, board.revision.number, share, board.scoring.addresses, (part, low, high), score=score
-    )
+    ids, found = score_records.kept(db, chosen, board.asked(share, score), (part, low, high))
     return _Figures(ids, addresses, found[:, 0], found[:, 1:, addresses.index(board.score)])
 
 

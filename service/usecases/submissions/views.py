@@ -323,7 +323,8 @@ def main_scores(
             continue
         scoring = config.scoring_config(revision.scoring)
         of_it = score_records.of_submissions([name for name, each in records.items() if each.revision == number])
-        found = score_records.macro_of(db, of_it, number, release.share, scoring.addresses, scoring.main_score)
+        asked = score_records.Asked(benchmark.id, number, release.share, scoring.addresses, scoring.main_score)
+        found = score_records.macro_of(db, of_it, asked)
         for name, value in found.items():
             record = records[name]
             shown[name] = {

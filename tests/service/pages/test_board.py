@@ -15,7 +15,7 @@ import pytest
 
 from service.pages import answers
 from service.pages.answers import table_bytes
-from service.pages.figures import PLAIN, ScoreFigures, ScoreNames, plain_notes
+from service.pages.figures import ScoreFigures, ScoreNames
 from service.pages.visitors import SESSION_COOKIE
 from service.render import cluster_starts, letters
 from service.store import comparisons
@@ -28,7 +28,6 @@ from tests.fixtures.requests import GOLD_CONLLU
 from tests.fixtures.site import MISSING_PART, PRINCIPALS, Site
 from tests.service.pages.reading import Page
 from treescore.render.table import Column, Table
-from treescore.significance import notes
 from workers.entry import do
 
 BOARD = "/b/deps-scores"
@@ -463,10 +462,3 @@ def test_p_that_is_not_significant_is_soft_and_arrows_stay_beside_their_words() 
     sheet = (Path(answers.__file__).parent / "static" / "pages.css").read_text(encoding="utf-8")
     assert re.findall(r"^\.board \.p(\S*) { color: var\(--(\w+)\)", sheet, re.MULTILINE) == [(".ns", "soft")]
     assert re.findall(r'aria-sort=.* content: "(\S+)"', sheet) == ["\\a0↓", "\\a0↑"]
-
-
-def test_notes_on_pages_mark_nothing() -> None:
-    written = Path(notes.__file__).read_text(encoding="utf-8")
-    assert [words for words in PLAIN if words.removesuffix(" hold") not in written] == []
-    said = " ".join(plain_notes(PLAIN))
-    assert re.findall("marked|[Mm]arks|k submissions|pooled|`", said) == []

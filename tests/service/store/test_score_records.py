@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 
 from service.requests import MACRO, POOLED, PUBLIC
 from service.store import revisions, score_records
-from service.store.score_records import PARTS, kept, macro_of, of_benchmark, of_submissions, selected
+from service.store.score_records import PARTS, Asked, kept, macro_of, of_benchmark, of_submissions, selected
 from service.store.tables import records, results
 from service.usecases.scoring.config import scoring_config
 from tests.fixtures.tasks import SECOND_PART, SLUG, TWO_PARTS, WRONG, once
@@ -46,7 +46,7 @@ def test_scores_are_those_of_the_document(sent):
     columns = (MACRO, "macro_low", POOLED, "pooled_high")
     with sent.context.store.read() as db:
         addresses = addresses_of(db)
-        ids, found = selected(db, of_benchmark(SLUG), 1, None, addresses, (*columns, PARTS))
+        ids, found = selected(db, of_benchmark(SLUG), Asked(SLUG, 1, None, addresses), (*columns, PARTS))
         documents = [score_records.get(db, each, 1, None).document for each in ids]
     assert ids == sent.ids
     for column, path in zip(columns, (("macro",), ("macro_ci95", "low"), ("scores",), ("ci95", "high")), strict=True):
@@ -63,22 +63,22 @@ def test_scores_are_those_of_the_document(sent):
 def test_one_score_is_that_of_all(sent):
     with sent.context.store.read() as db:
         addresses = addresses_of(db)
-        _, of_all = selected(db, of_benchmark(SLUG), 1, None, addresses, (MACRO, PARTS))
+        _, of_all = selected(db, of_benchmark(SLUG), Asked(SLUG, 1, None, addresses), (MACRO, PARTS))
         for at, address in enumerate(addresses):
-            its = of_submissions(sent.ids)
-            _, of_one = selected(db, its, 1, None, addresses, (MACRO, PARTS), score=address)
+            its, asked = of_submissions(sent.ids), Asked(SLUG, 1, None, addresses, address)
+            _, of_one = selected(db, its, asked, (MACRO, PARTS))
             np.testing.assert_array_equal(of_one[MACRO][:, 0], of_all[MACRO][:, at])
             np.testing.assert_array_equal(of_one[PARTS][:, 0], of_all[PARTS][:, at])
-            _, swapped = kept(db, its, 1, None, addresses, (), [[1], [0]], score=address)
+            _, swapped = kept(db, its, asked, (), [[1], [0]])
             np.testing.assert_array_equal(swapped[:, ::-1, 0], of_all[PARTS][:, at])
 
 
 def test_of_several_parts_the_mean_is_selected_however_many_rows_are_read_at_once(sent, monkeypatch):
     with sent.context.store.read() as db:
-        asked = of_benchmark(SLUG), 1, None, addresses_of(db), [MACRO]
-        ids, at_once = kept(db, *asked, [[0], [1], [0, 1]], worst=0.0)
+        asked = of_benchmark(SLUG), Asked(SLUG, 1, None, addresses_of(db)), [MACRO]
+        ids, at_once = kept(db, *asked, [[0], [1], [0, 1]], 0.0)
         monkeypatch.setattr(score_records, "_AT_ONCE", 2)
-        again, mean = kept(db, *asked, [[0, 1]], worst=0.0)
+        again, mean = kept(db, *asked, [[0, 1]], 0.0)
     assert ids == again == sent.ids
     macro, first, second, _ = at_once.transpose(1, 0, 2)
     np.testing.assert_array_equal(mean, at_once[:, [0, 3]])
@@ -98,7 +98,7 @@ def test_of_a_changed_board_only_new_records_are_read(sent, monkeypatch):
     def means(ids):
         read.clear()
         with sent.context.store.read() as db:
-            names, found = kept(db, of_submissions(ids), 1, None, addresses_of(db), (MACRO,), [[0]])
+            names, found = kept(db, of_submissions(ids), Asked(SLUG, 1, None, addresses_of(db)), (MACRO,), [[0]])
         assert names == ids
         return found
 
@@ -120,12 +120,12 @@ def test_of_a_changed_board_only_new_records_are_read(sent, monkeypatch):
 
 def test_only_those_are_selected_that_are_chosen(sent):
     with sent.context.store.read() as db:
-        asked = 1, None, addresses_of(db), "attachment.las"
-        assert list(macro_of(db, of_submissions(sent.ids[1:2]), *asked)) == sent.ids[1:2]
-        assert list(macro_of(db, of_benchmark(SLUG, "oslo"), *asked)) == sent.ids[2:]
-        assert macro_of(db, of_benchmark(SLUG), 2, *asked[1:]) == {}
-        assert macro_of(db, of_benchmark(SLUG), 1, PUBLIC, *asked[2:]) == {}
-        assert macro_of(db, of_submissions([]), *asked) == {}
+        asked = Asked(SLUG, 1, None, addresses_of(db), "attachment.las")
+        assert list(macro_of(db, of_submissions(sent.ids[1:2]), asked)) == sent.ids[1:2]
+        assert list(macro_of(db, of_benchmark(SLUG, "oslo"), asked)) == sent.ids[2:]
+        assert macro_of(db, of_benchmark(SLUG), asked._replace(revision=2)) == {}
+        assert macro_of(db, of_benchmark(SLUG), asked._replace(share=PUBLIC)) == {}
+        assert macro_of(db, of_submissions([]), asked) == {}
 
 
 def test_a_lost_score_is_noticed(sent):
@@ -135,4 +135,4 @@ def test_a_lost_score_is_noticed(sent):
         whole = db.scalars(results.select().with_only_columns(results.c.macro).where(its)).one()
         db.execute(update(results).where(its).values(macro=whole[:-8]))
         with pytest.raises(ValueError, match="reshape"):
-            selected(db, of_benchmark(SLUG), 1, None, addresses, (MACRO,))
+            selected(db, of_benchmark(SLUG), Asked(SLUG, 1, None, addresses), (MACRO,))

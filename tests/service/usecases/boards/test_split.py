@@ -15,7 +15,7 @@ from sqlalchemy import select, update
 
 from service.contract.common import PageQuery
 from service.contract.comparisons import ComparisonRequest
-from service.contract.leaderboards import LeaderboardQuery
+from service.contract.leaderboards import HistoryQuery, LeaderboardQuery
 from service.errors import Forbidden, NotFound, Unprocessable
 from service.policy.figures import rounded_score
 from service.requests import PRIVATE, PUBLIC
@@ -24,6 +24,7 @@ from service.store.artifacts import pack_json
 from service.store.tables import results
 from service.usecases.benchmarks.revisions import view_revision
 from service.usecases.boards import ranking as board_module
+from service.usecases.boards.places import history
 from service.usecases.boards.ranking import board_of, comparison_id, question_of, rows_of
 from service.usecases.boards.viewing import leaderboard
 from service.usecases.boards.work import schedule_board_comparison
@@ -363,6 +364,26 @@ class TestAfterClosing:
         assert task.leaderboard(ORGANISER)["split"] == PRIVATE
         task.patch(leaderboard={"frozen_at": None})
         assert task.leaderboard()["split"] == PRIVATE
+
+    @pytest.mark.parametrize("frozen", [False, True])
+    def test_a_team_reads_in_its_history_what_its_own_documents_say(self, sent, frozen):
+        task, callers, ids, _ = sent
+        task.patch(leaderboard={"frozen_at": task.context.now().isoformat() if frozen else None})
+
+        def read(caller):
+            [entry] = history(task.context, caller, SLUG, HistoryQuery(team="lyon")).items
+            return entry["score"], entry["rank"]
+
+        def own():
+            return rounded_score(task.shown(callers["lyon"], ids["lyon"])["scores"]["main"]["value"])
+
+        before = read(ANYONE)
+        assert read(callers["lyon"]) == before == (own(), before[1])
+        closed(task)
+        assert own() != before[0]
+        after = before[1] if frozen else read(ANYONE)[1]
+        assert read(callers["lyon"]) == (own(), after)
+        assert read(ANYONE) == (before if frozen else (own(), after))
 
     def test_a_requested_board_is_there_in_both_shares(self, sent):
         task, callers, _, _ = sent

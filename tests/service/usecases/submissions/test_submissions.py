@@ -61,10 +61,9 @@ def test_scores_are_pooled_over_parts_and_averaged_over_parts(task, pair, contex
     assert found["macro"]["las"] == pytest.approx((5 / 6 + 1) / 2)
     with context.store.read() as db:
         its = score_records.of_submissions([submission])
-        _, stored = score_records.selected(
-            db, its, 1, None, scoring_config(revisions.get(db, SLUG, 1).scoring).addresses, (MACRO, POOLED, PARTS),
-            score="attachment.las",
-        )  # fmt: skip
+        addresses = scoring_config(revisions.get(db, SLUG, 1).scoring).addresses
+        asked = score_records.Asked(SLUG, 1, None, addresses, "attachment.las")
+        _, stored = score_records.selected(db, its, asked, (MACRO, POOLED, PARTS))
         [rows] = score_records.counts(db, submission, 1, [0], 0)
     assert stored[MACRO].tolist() == [[pytest.approx((5 / 6 + 1) / 2)]]
     assert stored[POOLED].tolist() == [[11 / 12]]
