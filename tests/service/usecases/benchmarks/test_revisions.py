@@ -87,8 +87,8 @@ def test_everything_is_scored_again_then_the_board_switches(board, context):
 def task_scores(context, number):
     with context.store.read() as db:
         scoring = scoring_config(stored.get(db, SLUG, number).scoring)
-        asked = scoring.addresses, scoring.main_score
-        return score_records.macro_of(db, score_records.of_benchmark(SLUG), number, None, *asked)
+        asked = score_records.Asked(SLUG, number, None, scoring.addresses, scoring.main_score)
+        return score_records.macro_of(db, score_records.of_benchmark(SLUG), asked)
 
 
 def test_it_says_who_moved_and_by_how_much(board, context):
