@@ -27,7 +27,14 @@ def flat_bytes(vocabulary: trees.Vocabulary, treebanks: Sequence[trees.Treebank]
         treebanks: of any kind.
     """
     writer = _Writer(vocabulary)
-    return writer.joined([writer.described(treebank) for treebank in treebanks])
+    roots = [writer.described(treebank) for treebank in treebanks]
+    derived = [
+        [root, name, writer.described(value)]
+        for root, treebank in zip(roots, treebanks, strict=True)
+        for name, value in getattr(treebank, "kept", {}).items()
+        if isinstance(value, trees.Derived)
+    ]
+    return writer.joined(roots, derived)
 
 
 def treebanks_of(flat: bytes) -> tuple[trees.Vocabulary, list[Any]]:
@@ -41,6 +48,8 @@ def treebanks_of(flat: bytes) -> tuple[trees.Vocabulary, list[Any]]:
     reader = _Reader(blocks, header["arrays"], orjson.loads(memoryview(flat)[start:]), header["vocabulary"])
     for described in header["objects"]:
         reader.add(described)
+    for root, name, described in header["derived"]:
+        reader.value(root).kept[name] = reader.value(described)
     return reader.vocabulary, [reader.value(root) for root in header["roots"]]
 
 
@@ -83,7 +92,7 @@ class _Writer:
         self._known[id(value)] = found, value
         return found
 
-    def joined(self, roots: Sequence[Any]) -> bytes:
+    def joined(self, roots: Sequence[Any], derived: Sequence[Any]) -> bytes:
         """Return the bytes of everything that was described."""
         sizes = [_size_of(array) for array in self._arrays]
         blocks = [
@@ -95,6 +104,7 @@ class _Writer:
             "arrays": [[size, len(each), each.dtype.str] for size, each in zip(sizes, self._arrays, strict=True)],
             "objects": self._objects,
             "roots": roots,
+            "derived": derived,
             "vocabulary": len(self._vocabulary),
         }
         numbers = [array.tobytes() for block in blocks for array in block]
@@ -142,11 +152,11 @@ class _Reader:
 
 
 def _kinds() -> dict[str, type[Any]]:
-    """Return the types of objects in treebanks by name; a format's problems may have a type of their own.
+    """Return the types of objects in treebanks by name; problems and what is derived have types of their own.
 
     A class that `dataclass` has made again, with slots, comes after the one that it stands for.
     """
-    return {kind.__name__: kind for kind in (*_KINDS, *Problem.__subclasses__())}
+    return {kind.__name__: kind for kind in (*_KINDS, *Problem.__subclasses__(), *trees.Derived.__subclasses__())}
 
 
 def _name_of(kind: type[Any]) -> str:

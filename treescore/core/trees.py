@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import count, filterfalse, islice
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import orjson
@@ -161,6 +161,15 @@ def _json(value: object) -> str:
 
 NO_TAG = -1
 """Tag of a word without a preterminal."""
+
+
+class Derived:
+    """What is computed of a treebank alone and is written with it, so that gold's is computed once."""
+
+    __slots__ = ()
+
+
+D = TypeVar("D", bound=Derived)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,6 +340,13 @@ class DependencyTreebank:
 
     def __len__(self) -> int:
         return len(self.word_offsets) - 1
+
+    def keeping(self, make: Callable[[DependencyTreebank], D]) -> D:
+        """Return what a function makes of the treebank, which keeps it."""
+        if make.__name__ not in self.kept:
+            self.kept[make.__name__] = make(self)
+        found: D = self.kept[make.__name__]
+        return found
 
     @classmethod
     def of_columns(

@@ -18,14 +18,21 @@ from treescore.core.params import Json, Param
 from treescore.core.scores import Score, ScoreTable, harmonic, matched_scores, ratio_score
 from treescore.core.structure import resolved_heads
 from treescore.core.text import Limits
-from treescore.core.trees import NO_HEAD, DependencyTreebank
+from treescore.core.trees import NO_HEAD, DependencyTreebank, Derived
 from treescore.errors import InputError, Problem
 from treescore.metrics.shared import words
 from treescore.metrics.shared.attachment_slices import MAX_ROWS
 from treescore.metrics.shared.examples import RESEGMENTED
 from treescore.metrics.shared.groupings import GROUPINGS, OWN_GROUPINGS, WordAttributes
 from treescore.metrics.shared.heads import Allowed, Shape, shape_of, shape_problems
-from treescore.metrics.shared.segmentation import UNALIGNED, Alignment, aligned_fields, alignment_of, spans_in
+from treescore.metrics.shared.segmentation import (
+    UNALIGNED,
+    Alignment,
+    aligned_fields,
+    alignment_of,
+    spans_in,
+    surface_of,
+)
 
 SPANS = ("tokens", "sentences", "words")
 ALIGNED = ("upos", "xpos", "ufeats", "alltags", "lemmas", "uas", "las", "clas", "mlas", "blex")
@@ -230,7 +237,7 @@ ROOT, NO_PARENT = -1, -3
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class Compared(Derived):
     """The columns that the rows compare, one value per word: int64 (w,), classes int8."""
 
     upos: IntArray
@@ -310,6 +317,8 @@ class Ud(registry.Metric):
         """Check that every sentence of gold is a tree, as far as the parameters ask for it. Raises InputError."""
         del items
         self._check_trees(gold, None, limits, gold=True)
+        gold.keeping(surface_of)
+        gold.keeping(columns_compared)
 
     def evaluate(
         self, gold: DependencyTreebank, system: DependencyTreebank, items: registry.ItemInfo, limits: Limits
@@ -327,7 +336,7 @@ class Ud(registry.Metric):
             broken = broken_trees_of(system, shape, limits.max_problems)
         self._check_trees(broken.with_trees(), None if broken.words.any() else shape, limits)
         alignment = alignment_of(gold, system)
-        sides = _side(gold), _side(broken.without_heads())
+        sides = gold.keeping(columns_compared), columns_compared(broken.without_heads())
         right = _right(alignment, *sides)
         bits = {row: np.zeros(len(gold.forms), bool) for row in ("las", "uas")}
         for row, flags in bits.items():
@@ -415,7 +424,8 @@ def universal_features(feats: str) -> str:
     return "|".join(sorted(universal))
 
 
-def _side(side: DependencyTreebank) -> _Side:
+def columns_compared(side: DependencyTreebank) -> Compared:
+    """Return what the rows compare of one side."""
     vocabulary = side.vocabulary
     feats = vocabulary.table(side.feats, lambda feats: vocabulary.number(universal_features(feats)))[side.feats]
     deprels = words.universal_relations(side)
@@ -425,10 +435,10 @@ def _side(side: DependencyTreebank) -> _Side:
     heads = resolved_heads(side)
     parents = np.where(heads == 0, ROOT, side.word_offsets[owners_of(side.word_offsets)] + heads - 1)
     parents[side.heads == NO_HEAD] = NO_PARENT
-    return _Side(side.upos, side.xpos, feats, side.lemmas, deprels, parents, classes)
+    return Compared(side.upos, side.xpos, feats, side.lemmas, deprels, parents, classes)
 
 
-def _right(alignment: Alignment, gold: _Side, system: _Side) -> dict[str, BoolArray]:
+def _right(alignment: Alignment, gold: Compared, system: Compared) -> dict[str, BoolArray]:
     """Return the aligned pairs that are right under each row: bool (a,)."""
     golds, systems = alignment.gold_words, alignment.system_words
     upos, xpos, feats = (
@@ -467,13 +477,15 @@ def _missing_columns(gold: DependencyTreebank, system: DependencyTreebank) -> It
         yield Problem("column-missing", detail)
 
 
-def _subtypes(treebanks: tuple[DependencyTreebank, DependencyTreebank], sides: tuple[_Side, _Side]) -> dict[str, Json]:
+def _subtypes(
+    treebanks: tuple[DependencyTreebank, DependencyTreebank], sides: tuple[Compared, Compared]
+) -> dict[str, Json]:
     """Return how many words of gold and of the output have a relation with a subtype; nothing where none has."""
     counts = [int((whole.deprels != cut.deprels).sum()) for whole, cut in zip(treebanks, sides, strict=True)]
     return {"subtypes": dict(zip(("gold", "system"), counts, strict=True))} if any(counts) else {}
 
 
-def _marks(alignment: Alignment, gold: _Side, system: _Side, heads: BoolArray) -> registry.Marks:
+def _marks(alignment: Alignment, gold: Compared, system: Compared, heads: BoolArray) -> registry.Marks:
     """Return the marks of aligned words; others stand alone. A word belongs to the sentence of its first character."""
     golds, systems = alignment.gold_words, alignment.system_words
     states = registry.word_states(heads, gold.deprels[golds] == system.deprels[systems])
@@ -493,7 +505,7 @@ def _images(alignment: Alignment, words: IntArray) -> IntArray:
     return np.where(words == ROOT, ROOT, partners)
 
 
-def _same_function_words(alignment: Alignment, gold: _Side, system: _Side, right: BoolArray) -> BoolArray:
+def _same_function_words(alignment: Alignment, gold: Compared, system: Compared, right: BoolArray) -> BoolArray:
     """Return where the functional children of both words agree in order, relation, UPOS and features: bool (a,).
 
     The alignment keeps the order of words. Therefore the lists agree where they are equally long and every gold child
@@ -514,7 +526,7 @@ def _children(mask: BoolArray, parents: IntArray) -> IntArray:
     return sums_by(parents[mask & (parents >= 0)], len(parents))
 
 
-def _count_rows(alignment: Alignment, sides: tuple[_Side, _Side], right: dict[str, BoolArray]) -> IntArray:
+def _count_rows(alignment: Alignment, sides: tuple[Compared, Compared], right: dict[str, BoolArray]) -> IntArray:
     """Return the counts of each gold sentence, in the order of the score table."""
     gold, system = alignment.gold, alignment.system
     golds, systems, sentences = owners_of(gold.treebank.word_offsets), alignment.owners, np.arange(len(gold.treebank))

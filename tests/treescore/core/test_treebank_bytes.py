@@ -93,6 +93,15 @@ def test_every_metric_finds_the_same_in_gold_that_was_not_read_again(name: str, 
         assert plain(loaded.absent(loaded.spec.entries[0])) == plain(fresh.absent(entry))
 
 
+def test_what_gold_alone_decides_of_a_comparison_comes_back() -> None:
+    example = METRICS["ud"].examples[0]
+    read = Evaluation(parse_spec(example.request("ud")), example.gold()).read_gold
+    (gold,), (same,) = read.treebanks, again(read).treebanks
+    assert plain(gold.kept) == plain(same.kept)
+    assert [*same.kept] == ["surface_of", "columns_compared"]
+    assert same.kept["columns_compared"].upos is same.upos
+
+
 def test_stages_that_entries_share_are_kept_once() -> None:
     steps = ["drop-traces", {"name": "strip-functions", "on": "system"}]
     request = {"format": "bracketed", "transforms": steps, "metrics": ["parseval", "leaf_ancestor"]}

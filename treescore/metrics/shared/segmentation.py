@@ -19,7 +19,7 @@ import numpy as np
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.columns import ranges_of
 from treescore.core.registry import Fields
-from treescore.core.trees import DependencyTreebank
+from treescore.core.trees import DependencyTreebank, Derived
 from treescore.core.wording import told_apart
 from treescore.errors import InputError, Problem
 from treescore.formats.shared.lines import SPACES, short, without_spaces
@@ -177,6 +177,14 @@ def _masks(elements: Sequence[int]) -> Callable[[int], int]:
 
 
 @dataclass(frozen=True, slots=True)
+class Surface(Derived):
+    """The characters of a treebank's text without spaces, and those of each of t tokens: int64 (t,)."""
+
+    text: str
+    lengths: IntArray
+
+
+@dataclass(frozen=True, slots=True)
 class Segmentation:
     """A treebank over the characters of its text, n sentences, t tokens, w words.
 
@@ -243,29 +251,40 @@ def aligned_fields(*columns: str) -> Fields:
     return Fields({**numbers, **{f"system_{name}": f"system_{name}" for name in columns}}, required="system_word")
 
 
-def segmentation_of(treebank: DependencyTreebank) -> Segmentation:
-    """Map a treebank to the characters of its text. Every surface form must have a character that is not a space."""
-    words = len(treebank.forms)
-    edges = np.zeros(words + 1, np.int64)
+def surface_of(treebank: DependencyTreebank) -> Surface:
+    """Read the text of a treebank. Every surface form must have a character that is not a space."""
+    _, starts_token = _tokens(treebank)
+    forms = treebank.forms.copy()
+    forms[treebank.mwt_starts] = treebank.mwt_forms
+    tokens = list(map(treebank.vocabulary.strings.__getitem__, forms[starts_token].tolist()))
+    text = "".join(tokens)
+    if any(map(text.__contains__, SPACES)):
+        tokens = list(map(without_spaces, tokens))
+        text = "".join(tokens)
+    return Surface(text, np.fromiter(map(len, tokens), np.int64, len(tokens)))
+
+
+def _tokens(treebank: DependencyTreebank) -> tuple[BoolArray, BoolArray]:
+    """Return which words are part of a multiword token, and which begin a token: bool (w,) each."""
+    edges = np.zeros(len(treebank.forms) + 1, np.int64)
     edges[treebank.mwt_starts] += 1
     edges[treebank.mwt_ends] -= 1
     multiword = np.cumsum(edges[:-1]) > 0
     starts_token = ~multiword
     starts_token[treebank.mwt_starts] = True
-    surface = treebank.forms.copy()
-    surface[treebank.mwt_starts] = treebank.mwt_forms
+    return multiword, starts_token
+
+
+def segmentation_of(treebank: DependencyTreebank) -> Segmentation:
+    """Map a treebank to the characters of its text."""
+    multiword, starts_token = _tokens(treebank)
     token_words = np.flatnonzero(starts_token)
-    surface = surface[token_words]
-    tokens = list(map(treebank.vocabulary.strings.__getitem__, surface.tolist()))
-    text = "".join(tokens)
-    if any(map(text.__contains__, SPACES)):
-        tokens = list(map(without_spaces, tokens))
-        text = "".join(tokens)
-    bounds = offsets_of(np.fromiter(map(len, tokens), np.int64, len(tokens)))
+    surface = treebank.keeping(surface_of)
+    bounds = offsets_of(surface.lengths)
     sentence_bounds = bounds[np.searchsorted(token_words, treebank.word_offsets)]
     return Segmentation(
         treebank=treebank,
-        text=text,
+        text=surface.text,
         token_starts=bounds[:-1],
         token_ends=bounds[1:],
         token_of_word=np.cumsum(starts_token) - 1,
