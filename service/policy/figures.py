@@ -66,8 +66,15 @@ DIFFERENCE_DECIMALS = 4
 
 
 def rounded_score(value: float) -> float:
-    """Return a score with SCORE_DIGITS significant digits."""
-    return _significant(value, SCORE_DIGITS)
+    """Return a score with SCORE_DIGITS significant digits that is printed as the score itself is, in percent.
+
+    One of 0.042654, printed 4.27, would be 0.04265, which is printed 4.26: it is 0.04266 instead.
+    """
+    found = _significant(value, SCORE_DIGITS)
+    if not 0.0 < abs(value) < 1.0 or f"{100 * found:.2f}" == f"{100 * value:.2f}":
+        return found
+    step = 10.0 ** (math.floor(math.log10(abs(value))) + 1 - SCORE_DIGITS)
+    return _significant(found + math.copysign(step, value - found), SCORE_DIGITS)
 
 
 _TENS = np.array([10.0**exponent for exponent in range(23)])
@@ -85,8 +92,10 @@ def rounded_scores(values: arrays.FloatArray, digits: int = SCORE_DIGITS) -> arr
         shown: arrays.FloatArray = whole / factors
         # beside a tie the product, which is rounded itself, does not tell on which side a score lies
         sure = usual & (np.abs(scaled - whole) < 0.5 - 1e-6) | np.isnan(values) | (values == 0.0)
+        if digits == SCORE_DIGITS:  # nor do those that are printed, at a tie of theirs
+            sure &= ~(np.abs(shown * 1e4 % 1.0 - 0.5) < 1e-6)
     for at in zip(*np.nonzero(~sure), strict=True):
-        shown[at] = _significant(values[at], digits)
+        shown[at] = rounded_score(values[at]) if digits == SCORE_DIGITS else _significant(values[at], digits)
     return shown
 
 

@@ -414,11 +414,10 @@ def charge_errors(
 
 
 def charged_figure(value: float | None, *, percent: bool) -> str:
-    """Write a score with 4 significant digits, a share in percent; a dash where it is undefined."""
+    """Write a share in percent with 2 decimals, another score with 4 significant digits; – where it is undefined."""
     if value is None or math.isnan(value):
         return "–"
-    rounded = float(f"{value:.4g}")
-    return f"{100 * rounded:.2f}" if percent else f"{rounded:g}"
+    return f"{100 * value:.2f}" if percent else f"{float(f'{value:.4g}'):g}"
 
 
 def _different_sentences(charged: Mapping[str, Json], left: Mapping[str, int], *, percent: bool) -> str:

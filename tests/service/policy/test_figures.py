@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from service.errors import Forbidden
 from service.policy.figures import (
@@ -130,11 +132,27 @@ def test_parts_that_only_one_revision_has_would_give_those_that_are_hidden() -> 
     assert hidden_revisions(2, {1: none_small, 2: {"en": large, "fr": large}}) == frozenset()
 
 
+@given(st.floats(1e-6, 1.0))
+def test_a_rounded_score_is_printed_as_the_score(value: float) -> None:
+    found = rounded_score(value)
+    assert f"{100 * found:.2f}" == f"{100 * value:.2f}"
+    assert found == float(f"{found:.4g}")
+    assert found == pytest.approx(value, rel=1.1e-3)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.042654, 0.04266), (0.042646, 0.04265), (0.0026496, 0.002649), (0.03125, 0.03125)]
+)
+def test_a_rounded_score_is_no_tie_of_the_printed_digits(value: float, shown: float) -> None:
+    assert rounded_score(value) == shown
+
+
 def test_an_array_is_rounded_as_single_scores_are():
     rng = np.random.default_rng(5)
     edges = [0.0, -0.0, 1.0, -1.0, 0.1, 0.001, 0.09999499999999999, 0.12345, 0.123450001, 0.99995, 9999.5, 1e5, 1e-30]
     ties = np.arange(1, 20_001, 2) / 20_000 + 0.00005
-    values = np.concatenate([edges, ties, rng.random(20_000), rng.normal(0, 100, 2000), [np.nan, np.inf]])
+    scores = rng.random(20_000)
+    values = np.concatenate([edges, ties, scores, scores / 100, rng.normal(0, 100, 2000), [np.nan, np.inf]])
     found = rounded_scores(values.reshape(1, -1))[0]
     np.testing.assert_array_equal(found, [rounded_score(value) for value in values.tolist()])
     bounds = rounded_scores(values.reshape(1, -1), BOUND_DIGITS)[0]
