@@ -276,6 +276,7 @@ class MatrixRow(TypedDict):
     name: str | None
     score: float | None
     values: Sequence[float | None]
+    runs: RowRuns | None
     missing_parts: MissingParts | None
     scored_parts: ScoredParts | None
 

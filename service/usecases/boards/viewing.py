@@ -373,9 +373,6 @@ def _board_rows(
         "p_next": [row.p_next for row in rows],
         "detectable": [row.detectable for row in rows],
         "considered": [finding.considered.get(entry.id) for entry in entries],
-        "runs": [
-            leaderboards.RowRuns(count=len(entry.runs), sd=entry.spread) if entry.runs else None for entry in entries
-        ],
         "tested": [row.tested for row in rows],
         "reason": [_reason(finding.untested.get(entry.id), charged.get(entry.id)) for entry in entries],
     }
@@ -395,6 +392,10 @@ def _row_columns(rows: Sequence[BoardRow], names: Mapping[str, str], parts: Mapp
         "rank": [row.rank for row in rows],
         "role": [row.entry.role for row in rows],
         "submission": [row.entry.id for row in rows],
+        "runs": [
+            leaderboards.RowRuns(count=len(runs), sd=row.entry.spread) if (runs := row.entry.runs) else None
+            for row in rows
+        ],
         **{name: [each[name] for each in known] for kind in (ranking.Named, Missing) for name in kind.__annotations__},
     }
 

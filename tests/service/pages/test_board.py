@@ -436,6 +436,10 @@ def test_a_system_of_several_runs_is_called_so(stage: Stage) -> None:
     page = stage.client(None).get(f"/b/{task.slug}").text
     assert 'title="lyon Parsing Group: one (mean of 2 runs)"' in page
     assert '<span class="meta">(mean of 2 runs)</span>' in page
+    matrix, saved = (stage.client(None).get(f"/b/{task.slug}/matrix{end}").text for end in ("", "/export?format=csv"))
+    assert 'title="lyon Parsing Group (mean of 2 runs)"><span><bdi>lyon Parsing Group</bdi><br>mean of 2 runs' in matrix
+    assert matrix.count("mean of") == 2
+    assert "lyon Parsing Group (mean of 2 runs)," in saved
     (headline,) = re.findall('<p class="headline">.*', team.get(f"/s/{first.rpartition('/')[2]}").text)
     assert f"<b>100.00</b> <span>the mean of 2 runs of its system, {100 * row['score']:.2f}: rank " in headline
 
