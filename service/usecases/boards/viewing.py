@@ -329,14 +329,15 @@ def _rows(db: Connection, board: Board, release: Release, figures: _Figures | No
 
 
 def _as_of(board: Board, release: Release, rows: Sequence[BoardRow]) -> str | None:
-    """Return when the board was frozen, else when its newest row was scored or its revision became active.
+    """Return when the board was frozen, else when its newest row was scored; or later, when its revision became active.
 
     What is not picked does not count.
     """
-    last = max((row.entry.finished_at for row in rows if row.entry.finished_at is not None), default=None)
+    newest = max((row.entry.finished_at for row in rows if row.entry.finished_at is not None), default=None)
+    last = release.until or newest
     if last is not None and board.revision.activated_at is not None:
         last = max(last, board.revision.activated_at)
-    return moment(release.until or (last and gate.whole_second(last)))
+    return moment(last if last in (None, release.until) else gate.whole_second(last))
 
 
 def _board_rows(

@@ -399,8 +399,10 @@ def test_a_board_says_that_it_is_frozen_or_over_a_share(site: Site, monkeypatch:
         said({"frozen": True}, frozen)
         == "This board is frozen: it shows what was scored until 2 November 2026 11:00 UTC."
     )
+    later = said({"frozen": True, "revision": 2, "as_of": "2026-11-03T09:00:00Z"}, frozen)
+    assert later.endswith("11:00 UTC, by revision 2, which became active later.")
     assert said({}, frozen) == (
-        "Teams and visitors see this board as it was at 2 November 2026 11:00 UTC; you see it as it is now."
+        "Teams and visitors see on this board what was scored until 2 November 2026 11:00 UTC; you see it as it is now."
     )
     public = said({"split": "public"}, document["leaderboard"])
     assert public == "All figures are over the public share of the test set, not over all of it."
