@@ -300,6 +300,13 @@ def systems_of(db: Connection, ids: Collection[str]) -> dict[str, str]:
     return {row.id: row.system for row in db.execute(query)}
 
 
+def whole_system(db: Connection, system: str) -> list[str]:
+    """List the submissions of a system by its first one; none where one was deleted, so that it fell apart."""
+    c = submissions.c
+    found = db.execute(select(c.id, c.deleted_at).where(or_(c.id == system, c.run_of == system))).all()
+    return [] if any(row.deleted_at is not None for row in found) else [row.id for row in found]
+
+
 def names_of(db: Connection, ids: Collection[str]) -> dict[str, str]:
     """Return the names of submissions; that of a deleted one is its id."""
     c = submissions.c

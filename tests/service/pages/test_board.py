@@ -434,7 +434,7 @@ def test_a_system_of_several_runs_is_called_so(stage: Stage) -> None:
     task = SharedTask(stage, feedback="scores")
     team = task.team()
     first = task.submit(team, GOLD_CONLLU, name="one")
-    task.submit(team, GOLD_CONLLU.replace("2\tobj", "1\tnmod"), name="two", run_of="one")
+    second = task.submit(team, GOLD_CONLLU.replace("2\tobj", "1\tnmod"), name="two", run_of="one")
     task.submit(task.team("oslo"))
     row = next(each for each in stage.client().get(f"{task.address}/leaderboard").json["rows"] if each["runs"])
     page = stage.client(None).get(f"/b/{task.slug}").text
@@ -444,8 +444,16 @@ def test_a_system_of_several_runs_is_called_so(stage: Stage) -> None:
     assert 'title="lyon Parsing Group (mean of 2 runs)"><span><bdi>lyon Parsing Group</bdi><br>mean of 2 runs' in matrix
     assert matrix.count("mean of") == 2
     assert "lyon Parsing Group (mean of 2 runs)," in saved
-    (headline,) = re.findall('<p class="headline">.*', team.get(f"/s/{first.rpartition('/')[2]}").text)
-    assert f"<b>100.00</b> <span>the mean of 2 runs of its system, {100 * row['score']:.2f}: rank " in headline
+    mean = f"the mean of 2 runs of its system, {100 * row['score']:.2f}: rank 1 of 2"
+    for level, said in (("scores", mean), ("rounded", "its system: rank 1 of 2")):
+        tag = task.organiser.get(task.address).headers["ETag"]
+        task.organiser.patch(task.address, json={"feedback": level}, headers={"If-Match": tag})
+        for address, own in ((first, "100.00"), (second, f"{100 * (2 * row['score'] - 1):.2f}")):
+            page = team.get(f"/s/{address.rpartition('/')[2]}").text
+            (headline,) = re.findall('<p class="headline">.*', page)
+            assert f"<b>{own[:2]}" in headline
+            assert f"<span>{said}" in headline
+            assert (f"compare?a={row['submission']}" in page) == (level == "scores")
 
 
 def test_a_board_by_a_score_that_is_not_tested_says_what_is_next(site: Site) -> None:
