@@ -255,9 +255,10 @@ def shown_board(document: Benchmark) -> dict[str, Any]:
     return heading(document, default_board(document["id"]))
 
 
-def default_board(benchmark: str) -> boards.Leaderboard:
-    """Return the board of a benchmark by the score that ranks."""
-    return leaderboard(calls.context(), visitors.visitor().caller, benchmark, boards.LeaderboardQuery()).document
+def default_board(benchmark: str, score: str | None = None, revision: int | None = None) -> boards.Leaderboard:
+    """Return the board of a benchmark over all parts, by the score that ranks unless another is named."""
+    query = boards.LeaderboardQuery(score=score, revision=revision)
+    return leaderboard(calls.context(), visitors.visitor().caller, benchmark, query).document
 
 
 def heading(document: Benchmark, board: boards.Leaderboard | boards.Matrix) -> dict[str, Any]:

@@ -244,6 +244,8 @@ def test_a_comparison_shows_itself_once_the_differences_are_tested(stage: Stage)
     page = everyone.get(address).text
     assert "against" in page
     assert "/live" not in page
+    assert '<option value="oslo">' in page  # whose row by another score may be another submission
+    assert "score=attachment.uas" in re.findall('<a href="([^"]*)">Board', page)[0]
 
 
 def test_a_withdrawn_submission_leaves_the_board(stage: Stage) -> None:
@@ -461,7 +463,11 @@ def test_a_board_by_a_score_that_is_not_tested_says_what_is_next(site: Site) -> 
     page, compare = (site.client().get(f"{BOARD}{tab}?{by_uas}").text for tab in ("", "/compare"))
     assert "Not tested:" not in page
     assert "Test the differences" not in page + compare
-    assert f'Those in LAS over all parts are: <a href="{BOARD}/compare">' in compare
+    link = f'<a href="{BOARD}/compare?score=attachment.las'
+    assert f'Those over all parts are: {link}">compare by LAS</a>.' in compare
+    kept = site.client().get(f"{BOARD}/compare?{by_uas}&a=ulm&revision=2&part=en_web").text
+    assert f'{link}&amp;a=ulm&amp;revision=2">' in kept
+    assert f'<a href="{BOARD}?{by_uas}&amp;revision=2">Board' in kept
     page = site.client(ADMIN).get(f"{BOARD}?{by_uas}&pick=best").text
     link = html.unescape(re.findall('<a href="([^"]*)">Test the differences', page)[0])
     assert "Test the differences</button>" in site.client(ADMIN).get(link).text
