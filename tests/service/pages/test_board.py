@@ -464,7 +464,7 @@ def test_a_board_by_a_score_that_is_not_tested_says_what_is_next(site: Site) -> 
     assert "Not tested:" not in page
     assert "Test the differences" not in page + compare
     link = f'<a href="{BOARD}/compare?score=attachment.las'
-    assert f'Those over all parts are: {link}">compare by LAS</a>.' in compare
+    assert f'Tested over all parts: {link}">compare by LAS</a>.' in compare
     kept = site.client().get(f"{BOARD}/compare?{by_uas}&a=ulm&revision=2&part=en_web").text
     assert f'{link}&amp;a=ulm&amp;revision=2">' in kept
     assert f'<a href="{BOARD}?{by_uas}&amp;revision=2">Board' in kept
