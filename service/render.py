@@ -129,7 +129,7 @@ def _label(row: leaderboards.LeaderboardRow) -> str:
     return ": ".join(filter(None, (team_words(row), wording.one_line(row["name"] or "")))) or row["submission"]
 
 
-def _system_name(row: leaderboards.LeaderboardRow) -> str:
+def _system_name(row: leaderboards.LeaderboardRow | leaderboards.MatrixRow) -> str:
     """Return the name of a row's submission, and how many training runs it stands for where there are several."""
     runs = "" if row["runs"] is None else f"({wording.counted(row['runs']['count'], 'run')})"
     return " ".join(filter(None, (wording.one_line(row["name"] or ""), runs)))
@@ -580,7 +580,7 @@ def _matrix_table(document: leaderboards.Matrix, _form: str) -> Table:
 
 def _matrix_system(row: leaderboards.MatrixRow) -> str:
     """Name a system in one line: its team, or where that is not shown its submission."""
-    named = ": ".join(filter(None, (team_words(row), wording.one_line(row["name"] or ""))))
+    named = ": ".join(filter(None, (team_words(row), _system_name(row))))
     return named if row["team_name"] or row["role"] == "baseline" else row["submission"]
 
 

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from service.errors import OWN_CODES, TYPES  # noqa: E402 - of this checkout
+from tools.called import commands  # noqa: E402
 from treescore.cli.exits import MEANINGS  # noqa: E402
 from treescore.core.comparing import PARAMS  # noqa: E402
 from treescore.core.params import schema_of  # noqa: E402
@@ -272,36 +273,36 @@ def _resolved(document: Mapping[str, Json], value: Mapping[str, Json]) -> Mappin
     return _resolved(document, found)
 
 
-ORGANISED: Mapping[str, tuple[str, str]] = {
-    "create_benchmark": ("organise make", "/admin/new"),
-    "patch_benchmark": ("organise settings", "/admin/{benchmark}"),
-    "delete_benchmark": ("organise delete", "/admin/{benchmark}"),
-    "list_fitting": ("organise fitting", "/admin/{benchmark}"),
-    "create_revision": ("organise revise", "/admin/{benchmark}"),
-    "list_teams": ("organise teams", "/admin/{benchmark}/teams"),
-    "create_team": ("organise teams", "/admin/{benchmark}/teams"),
-    "erase_team": ("organise erase", "/admin/{benchmark}/teams"),
-    "rotate_token": ("organise rotate", "/admin/{benchmark}/teams"),
-    "list_invites": ("organise invites", "/admin/{benchmark}/teams"),
-    "create_invite": ("organise invite", "/admin/{benchmark}/teams"),
-    "delete_invite": ("organise invites --withdraw", "/admin/{benchmark}/teams"),
-    "list_submissions": ("organise submissions", "/admin/{benchmark}/submissions"),
-    "submit": ("submit", "/submit"),
-    "get_submission": ("organise submission", "/s/{submission}"),
-    "patch_submission": ("organise change", "/s/{submission}"),
-    "delete_submission": ("organise remove", "/s/{submission}/delete"),
-    "cancel_submission": ("organise cancel", "/admin/{benchmark}/submissions"),
-    "retry_submission": ("organise retry", "/admin/{benchmark}/submissions"),
-    "list_webhooks": ("organise webhooks list", "/admin/webhooks"),
-    "create_webhook": ("organise webhooks add", "/admin/webhooks"),
-    "delete_webhook": ("organise webhooks remove", "/admin/webhooks"),
-    "test_webhook": ("organise webhooks test", "/admin/webhooks"),
-    "list_deliveries": ("organise webhooks deliveries", "/admin/webhooks/{webhook}"),
-    "list_tokens": ("organise tokens list", "/admin/tokens"),
-    "create_token": ("organise tokens add", "/admin/tokens"),
-    "revoke_token": ("organise tokens revoke", "/admin/tokens"),
+ORGANISED: Mapping[str, str] = {
+    "create_benchmark": "/admin/new",
+    "patch_benchmark": "/admin/{benchmark}",
+    "delete_benchmark": "/admin/{benchmark}",
+    "list_fitting": "/admin/{benchmark}",
+    "create_revision": "/admin/{benchmark}",
+    "list_teams": "/admin/{benchmark}/teams",
+    "create_team": "/admin/{benchmark}/teams",
+    "erase_team": "/admin/{benchmark}/teams",
+    "rotate_token": "/admin/{benchmark}/teams",
+    "list_invites": "/admin/{benchmark}/teams",
+    "create_invite": "/admin/{benchmark}/teams",
+    "delete_invite": "/admin/{benchmark}/teams",
+    "list_submissions": "/admin/{benchmark}/submissions",
+    "submit": "/submit",
+    "get_submission": "/s/{submission}",
+    "patch_submission": "/s/{submission}",
+    "delete_submission": "/s/{submission}/delete",
+    "cancel_submission": "/admin/{benchmark}/submissions",
+    "retry_submission": "/admin/{benchmark}/submissions",
+    "list_webhooks": "/admin/webhooks",
+    "create_webhook": "/admin/webhooks",
+    "delete_webhook": "/admin/webhooks",
+    "test_webhook": "/admin/webhooks",
+    "list_deliveries": "/admin/webhooks/{webhook}",
+    "list_tokens": "/admin/tokens",
+    "create_token": "/admin/tokens",
+    "revoke_token": "/admin/tokens",
 }
-"""Command of treescore, and page, for each operation on what an organiser has."""
+"""Page for each operation on what an organiser has."""
 READ_BY_PROGRAMS = (
     *("list_submission_items", "list_submission_trees", "get_submission_slices", "get_output"),  # /s/{submission}
 )
@@ -311,15 +312,15 @@ _HEAD = ("task", "HTTP", "`treescore`", "browser")
 
 
 def guide() -> str:
-    """Return the guide of shared tasks with its table of what an organiser does, made of the operations.
+    """Return the guide of shared tasks with its table of what an organiser does, made of operations and commands.
 
     Raises:
         KeyError: an operation that needs a token has neither a command and a page, nor a reason to have none.
     """
-    document = yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8"))
+    document, called = yaml.safe_load((ROOT / "openapi.yaml").read_text(encoding="utf-8")), commands()
     rows = [
         (cell(operation["summary"].rstrip(".")), code(f"{method.upper()} {path.removeprefix('/v1')}"),
-         *map(code, ORGANISED[operation["operationId"]]))
+         ", ".join(map(code, called[operation["operationId"]])), code(ORGANISED[operation["operationId"]]))
         for path, item in document["paths"].items()
         for method, operation in item.items()
         if method in METHODS and needs_token(operation) and operation["operationId"] not in READ_BY_PROGRAMS

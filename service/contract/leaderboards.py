@@ -223,6 +223,8 @@ class Sheet(TypedDict):
     Attributes:
         one_sided: Whether an output without an analysis wins the score that ranks.
         split: The share that the figures are about; null where the test set is not split.
+        as_of: When the board was frozen, else when its newest row was scored; or later, when the revision became
+            active.
         total_rows: Number of rows on all pages.
     """
 
@@ -276,6 +278,7 @@ class MatrixRow(TypedDict):
     name: str | None
     score: float | None
     values: Sequence[float | None]
+    runs: RowRuns | None
     missing_parts: MissingParts | None
     scored_parts: ScoredParts | None
 

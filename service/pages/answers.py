@@ -25,6 +25,7 @@ from service.contract import fields, leaderboards
 from service.lru import LruCache
 from service.pages import figures, visitors
 from service.pages.markdown import first_words, strangers_html
+from service.requests import LINKS
 from service.usecases.runs import Shown, etag_of
 from treescore.core.version import __version__
 from treescore.core.wording import one_line
@@ -201,9 +202,19 @@ REFUSED = (errors.Unprocessable, errors.Conflict, errors.TooManyRequests)
 """What a page with a form says above the form."""
 
 
+FIELDS = {
+    "/id": "Id", "/name": "Name", "/contact": "Contact", "/notes": "Notes", "/run_of": "Training run of",
+    **{f"/links/{kind}": kind.capitalize() for kind in LINKS},
+}  # fmt: skip
+"""What forms call the fields of which the pointers of faults tell."""
+
+
 def refused(template: str, error: errors.ServiceError, **values: object) -> Response:
     """Return a page that says what is wrong, with the status and headers of the error, such as when to try again."""
-    response = page(template, 200, **{**values, "problem": answers.problem_of(error)})
+    problem: dict[str, Any] = answers.problem_of(error)
+    for each in problem.get("errors", ()):
+        each["field"] = FIELDS.get(each.get("pointer", ""))
+    response = page(template, 200, **{**values, "problem": problem})
     response.status_code = error.status
     response.headers.extend(error.headers)
     return response

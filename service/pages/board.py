@@ -255,9 +255,10 @@ def shown_board(document: Benchmark) -> dict[str, Any]:
     return heading(document, default_board(document["id"]))
 
 
-def default_board(benchmark: str) -> boards.Leaderboard:
-    """Return the board of a benchmark by the score that ranks."""
-    return leaderboard(calls.context(), visitors.visitor().caller, benchmark, boards.LeaderboardQuery()).document
+def default_board(benchmark: str, score: str | None = None, revision: int | None = None) -> boards.Leaderboard:
+    """Return the board of a benchmark over all parts, by the score that ranks unless another is named."""
+    query = boards.LeaderboardQuery(score=score, revision=revision)
+    return leaderboard(calls.context(), visitors.visitor().caller, benchmark, query).document
 
 
 def heading(document: Benchmark, board: boards.Leaderboard | boards.Matrix) -> dict[str, Any]:
@@ -306,8 +307,12 @@ def whole_name(document: boards.LeaderboardRow) -> str:
     name = row_name(document)
     if document["role"] == "baseline":
         return f"{one_line(name)} (baseline)"
-    several = f" (mean of {document['runs']['count']} runs)" if document["runs"] else ""
-    return one_line(": ".join(dict.fromkeys(filter(None, (name, document["name"])))) + several)
+    return one_line(with_runs(": ".join(dict.fromkeys(filter(None, (name, document["name"])))), document))
+
+
+def with_runs(name: str, document: boards.LeaderboardRow | boards.MatrixRow) -> str:
+    """Return the name of a row, and of how many training runs it is the mean where there are several."""
+    return f"{name} (mean of {document['runs']['count']} runs)" if document["runs"] else name
 
 
 def _sorted(rows: Sequence[Row], sort: str) -> list[Row]:
@@ -456,7 +461,7 @@ def export_matrix(benchmark: str) -> Response:
     lines = [*([shown["main"]] if len(shown["lines"]) > 1 else []), *shown["lines"]]
     table = Table(
         f"{shown['caption']} Teams stand in the order of the board; the best of a row is bold.",
-        [Column("part"), *(Column(team, numeric=True) for team in shown["teams"])],
+        [Column("part"), *(Column(with_runs(row_name(row), row), numeric=True) for row in shown["teams"])],
         [[one_line(line.name or shown["main_name"]), *(cell.shown for cell in line.cells)] for line in lines],
         rules=(1,) if len(shown["lines"]) > 1 else (),
         strong={
@@ -499,7 +504,7 @@ def _matrix_values(
     cells = partial(_cells, score=score, by=SHADES[shade], higher=higher, shown=shown)
     board = default_board(benchmark)
     query = dict(request.args.items())
-    teams = [row_name(row) for row in document["rows"][shown]]
+    teams = document["rows"][shown]
     overall = [row["score"] for row in document["rows"]]
     whole = {name: value for name, value in query.items() if name != CURSOR}
     total, parts = document["total_rows"], counted(len(document["parts"]), "part")
@@ -508,7 +513,7 @@ def _matrix_values(
         "matrix": document,
         "score": score,
         "names": [names(address) for address in board["scores"]],
-        "teams": teams,
+        "teams": teams, "name_of": row_name, "whole_name": lambda row: with_runs(row_name(row), row),
         "main": MatrixLine("", "", overall, cells(overall)),
         "main_name": TOGETHER.get(document["part"] or "", document["part"] or "score"),
         "lines": _ordered(_matrix_lines(document, cells), order, higher=higher),

@@ -1,5 +1,6 @@
 """One submission against all others of a board, or against one: the comparison that the board's ranks rest on."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,7 +17,7 @@ from service.contract.leaderboards import Leaderboard, LeaderboardQuery
 from service.errors import BadRequest, Gone, NotFound
 from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
-from service.pages.board import board_values, heading, may_ask, part_choices, reason_words, row_name
+from service.pages.board import board_values, default_board, heading, may_ask, part_choices, reason_words, row_name
 from service.pages.figures import NamedScore, ScoreNames, benchmark_document, heading_now, whole
 from service.policy.gate import LEVELS, Level, require
 from service.requests import LEADERBOARD
@@ -41,11 +42,14 @@ class Compared(NamedTuple):
     Attributes:
         document: of the API, whose systems have names instead of ids.
         names: submission -> the name that stands for it.
+        addressed: submission -> what stands for it in an address: its team, whose row by another score may be another
+            submission, where it has one row alone.
         a, b: submissions; `b` is None for every other one.
     """
 
     document: Mapping[str, Any]
     names: Mapping[str, str]
+    addressed: Mapping[str, str]
     a: str
     b: str | None
 
@@ -146,7 +150,7 @@ def _compare_values(
         "compared": None,
         "reason": reason_words(board["significance"]),
         "asks": may_ask(document, board),
-        "tested": names(document["main_score"]),
+        "tested": _tested_boards(benchmark, board, names),
     }
     answer = None if answered is None else answered.document
     if board["significance"]["pending"]:  # until then the board stands here, with the last tests of its rows
@@ -163,6 +167,18 @@ def _compare_values(
     }
 
 
+def _tested_boards(benchmark: str, board: Leaderboard, names: ScoreNames) -> list[NamedScore]:
+    """Return by which scores the differences over all parts are tested, where those of a board are not.
+
+    They are the score of the board, and the main one.
+    """
+    if not board["significance"]["reason"]:
+        return []
+    others = [default_board(benchmark, score, board["revision"]) for score in (board["score"], None)]
+    tested = dict.fromkeys(each["score"] for each in others if not each["significance"]["reason"])
+    return [names(score) for score in tested]
+
+
 def _compared_sides(board: Leaderboard, answer: StoredComparison, own: Mapping[str, str]) -> Compared:
     """Return the comparison with the two sides that are asked for: submissions or teams.
 
@@ -175,6 +191,8 @@ def _compared_sides(board: Leaderboard, answer: StoredComparison, own: Mapping[s
         names |= {row["submission"]: row_name(row) for row in rows if row["role"] != "baseline"}
     ranked = [system["name"] for system in answer["systems"]]
     teams = {str(label["team"]): each for each, label in answer["labels"].items() if label["team"] is not None}
+    counts = Counter(label["team"] for label in answer["labels"].values())
+    addressed = {each: each for each in names} | {each: team for team, each in teams.items() if counts[team] == 1}
 
     def side(name: str) -> str | None:
         asked = own.get(name)
@@ -186,7 +204,7 @@ def _compared_sides(board: Leaderboard, answer: StoredComparison, own: Mapping[s
         return found
 
     a, b = side("a") or ranked[0], side("b")
-    return Compared(labelled(answer, names), names, a, None if b == a else b)
+    return Compared(labelled(answer, names), names, addressed, a, None if b == a else b)
 
 
 def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
@@ -204,7 +222,7 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
         "compared": compared,
         "me": me,
         "other": other,
-        "sides": [(each, name) for each, name in compared.names.items() if name in by_rank],
+        "sides": [(each, compared.addressed[each], name) for each, name in compared.names.items() if name in by_rank],
         "verdict": verdict(listed) if other is None else _one_verdict(me, listed, table),
         "axis": drawn(axis_svg(scale, *sides)),
         "dots": {filled: drawn(dot_svg(filled=filled)) for filled in (True, False)},

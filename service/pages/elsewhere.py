@@ -100,7 +100,7 @@ def _news(document: Benchmark, board: Leaderboard) -> tuple[bytes, str]:
     """Return a feed, and the time of its newest entry or of the last row."""
     entries = [*_rows(document, board), *_revisions(document["id"])]
     if board["frozen"]:
-        entries = [each for each in entries if each.at <= (board["as_of"] or "")]
+        entries = [each for each in entries if each.at <= (document["leaderboard"]["frozen_at"] or "")]
     entries = sorted([*entries, *_notices(document)], reverse=True)[:MOST_ENTRIES]
     updated = max([document["created_at"], board["as_of"] or "", *(each.at for each in entries)])
     feed = _feed(document, heading(document, board)["host"], updated, entries)

@@ -5,7 +5,7 @@ of deliveries.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -192,6 +192,8 @@ teams_blueprint = answers.pages("admin_teams", "/admin/<benchmark>/teams")
 MANY_INVITES = PageQuery(limit=1000)
 _ADDRESS = re.compile(r"[^\s,;:<>()\"]+@[^\s,;:<>()\"]+")
 """Each of those that a contact names."""
+MOST_OF_A_LINK = 1900
+"""Signs of addresses in a link: mail programs cut links of more than about 2,000."""
 MOST_DIGITS = 9
 """Of a number in a form; Python refuses to read thousands."""
 
@@ -293,7 +295,7 @@ def _teams_page(
         "total": len(every), "next": listed.next, "asked": request.query_string.decode(),
         "tokens": made and f"data:text/csv,{quote(teams_csv(made))}",
         "host": request.host_url.rstrip("/"),
-        "contacts": _ADDRESS.findall(" ".join(str(each["contact"]) for each in every)),
+        "contacts": _letters_to(_ADDRESS.findall(" ".join(str(each["contact"]) for each in every))),
         "invites": teams.list_invites(context, caller, benchmark, MANY_INVITES).items,
         "at": at, "kept": request.form if error is not None else {}, "problem": None, "zones": ZONES,
     }  # fmt: skip
@@ -302,6 +304,19 @@ def _teams_page(
         if error is None
         else answers.refused("admin_teams.html", error, **values)
     )
+
+
+def _letters_to(addresses: Iterable[str]) -> list[tuple[str, str]]:
+    """Return links that write to all addresses, as many by each as mail programs take, and what these are called."""
+    letters: list[list[str]] = []
+    for each in dict.fromkeys(map(quote, addresses)):
+        if not letters or len("%2C".join([*letters[-1], each])) > MOST_OF_A_LINK:
+            letters.append([])
+        letters[-1].append(each)
+    return [
+        ("all contacts" if len(letters) == 1 else f"contacts, letter {at} of {len(letters)}", "%2C".join(some))
+        for at, some in enumerate(letters, 1)
+    ]
 
 
 webhooks_blueprint = answers.pages("admin_webhooks", "/admin/webhooks")

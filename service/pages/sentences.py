@@ -248,8 +248,9 @@ SNIPPET = 160
 KINDS: Mapping[str, Sequence[str]] = {
     "dependencies": ("any", "head", "label"), "constituents": ("any", "label", "span"),
     "discontinuous": ("any", "label", "span"), "graph": ("any", "label"), "alignment": ("any",),
+    "expressions": ("any",),
 }  # fmt: skip
-"""Errors that trees of a kind can have."""
+"""Errors that trees of a kind can have, and expressions where nothing else is compared."""
 WRONG_WORDS = {"any": "anything", "head": "the head", "label": "only the label", "span": "a constituent"}
 ORDER_WORDS = {"-errors": "most errors first"}
 
@@ -265,11 +266,15 @@ def show_sentence(submission: str) -> Response:
     members = members_of(query, FILTERS) | ({} if against is None else {AGAINST: against})
     spec = stored_spec(figures.benchmark_document(caller, heading.benchmark))
     lacking = partial(_wrong_expressions, caller, submission, spec, query.part)
+    metrics = [entry.name for entry in spec.entries]
+    shown = shown_window(found, members, f"/s/{submission}/sentences", metrics, lacking)
+    if heading.level != "gold":
+        shown["kinds"] = {"any": WRONG_WORDS["any"]}
     return answers.page(
         "sentences.html", submission=heading,
         other=None if against is None else heading_of(calls.context(), caller, against),
         beside=() if against is None else _beside(caller, against, query, found),
-        **shown_window(found, members, f"/s/{submission}/sentences", [entry.name for entry in spec.entries], lacking),
+        **shown,
     )  # fmt: skip
 
 
@@ -356,14 +361,18 @@ def shown_window(
         return f"{address}?{urlencode({**members, NUMBER: item})}"
 
     tree = found.current
+    errors = None if tree is None else errors_of(tree)
+    kind = "" if tree is None else "expressions" if errors is None and "expressions" in tree else tree["kind"]
+    counted = any(each.errors is not None for each in found.around)
     return {
+        "chooses": errors is not None or counted or not {"wrong", "order"}.isdisjoint(members),
         "window": found,
         "tree": tree,
         "pictures": [] if tree is None else picture_of(tree, f"Sentence {tree['item']}"),
         "expressions": None if tree is None else expressions_of(tree, lambda: lacking(tree)),
         "annotation": None if tree is None else annotation_of(tree),
         "heads_compared": any(registry.METRICS[name].reads_heads for name in metrics),
-        "errors": None if tree is None else errors_of(tree),
+        "errors": errors,
         "heads": None if tree is None else heads_of(tree),
         "listed": [(each, at(each.item), each.text[:SNIPPET]) for each in found.around],
         "members": members,
@@ -374,9 +383,9 @@ def shown_window(
         "following": None if found.after is None else at(found.after),
         "missed": None if tree is None else missed_of(tree),
         "kinds": {
-            kind: WRONG_WORDS.get(kind, kind)
-            for kind in WRONG_KINDS
-            if tree is None or kind in KINDS[tree["kind"]] or kind == members.get("wrong")
+            each: WRONG_WORDS.get(each, each)
+            for each in WRONG_KINDS
+            if tree is None or each in KINDS[kind] or each == members.get("wrong")
         },
         "orders": {order: ORDER_WORDS.get(order, order) for order in ORDERS},
     }

@@ -183,7 +183,7 @@ NAMES = (
 TIMES = (
     Field("opens_at", "Opens", MOMENT, "Empty: open at once."),
     Field("closes_at", "Closes", MOMENT, "Empty: no closing time. The closing second is included."),
-    Field("leaderboard.frozen_at", "Board frozen from", MOMENT, "From then on teams see the board as it was."),
+    Field("leaderboard.frozen_at", "Board frozen from", MOMENT, "Teams then see what was scored until then."),
 )
 _LEARN = (
     Field("feedback", "A team learns", CHOICE, choices=_LEVELS),

@@ -1,6 +1,6 @@
 """How submissions stand: one on the board and beside another of its team, and those of a team over time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -43,14 +43,18 @@ class Place(NamedTuple):
     """Where a submission stands on the board.
 
     Attributes:
+        row: the submission that the row is called after.
+        system: whether the row is of several runs.
         rank: its own, of so many `ranked` rows.
         tested: whether its differences to others are tested.
         span: ranks that the tests leave open; empty where it is the rank alone.
         steps: to the rows with a rank next to it.
-        runs: of the system, of whose mean all this is; 1 for a single one.
+        runs: of the system, of whose mean all this is; 1 for a single one, and where that is not shown.
         mean: of them, as written.
     """
 
+    row: str
+    system: bool
     rank: int
     ranked: int
     tested: bool
@@ -68,12 +72,21 @@ def board_of(caller: Caller, slug: str) -> Leaderboard | None:
         return None
 
 
-def place_of(board: Leaderboard | None, document: Submission, score: NamedScore) -> Place | None:
-    """Return where a submission stands; None where the board has no rank for it, or ranks by another score."""
+def place_of(
+    board: Leaderboard | None, document: Submission, score: NamedScore, system: Collection[str]
+) -> Place | None:
+    """Return where a submission stands; None where the board has no rank for it, or ranks by another score.
+
+    Args:
+        board: as the caller sees it.
+        document: of the submission.
+        score: the main one.
+        system: the runs of the submission's system, of whose mean a row is.
+    """
     if board is None or board["score"] != score.address:
         return None
     rows = [row for row in board["rows"] if row["rank"] is not None]
-    at = next((at for at, row in enumerate(rows) if row["submission"] == document["id"]), None)
+    at = next((at for at, row in enumerate(rows) if row["submission"] in (document["id"], *system)), None)
     if at is None:
         return None
     own = rows[at]
@@ -88,7 +101,8 @@ def place_of(board: Leaderboard | None, document: Submission, score: NamedScore)
     span = ranks_words(own["rank_interval"])
     runs = 1 if own["runs"] is None else own["runs"]["count"]
     span = span if span != str(own["rank"]) else ""
-    return Place(own["rank"] or 0, len(rows), tested_beside, span, steps, runs, score.figures.value(own["score"]))
+    mean, several = score.figures.value(own["score"]), len(system) > 1
+    return Place(own["submission"], several, own["rank"] or 0, len(rows), tested_beside, span, steps, runs, mean)
 
 
 class Tested(NamedTuple):

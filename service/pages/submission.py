@@ -236,8 +236,9 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
         if live
         else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES, AGAINST, SAVED, *slices.OWN)
     )
+    heading = heading_of(context, caller, document["id"])
     values: dict[str, Any] = {
-        "submission": document, "team": heading_of(context, caller, document["id"]).team,
+        "submission": document, "team": heading.team,
         "benchmark": benchmark, "level": level, "version": view.etag, "final": view.final,
         "may_change": visitors.visitor().caller.allowed("submit"), "state": state, "open": figures.is_open(state),
         "acts": figures.is_open(state) or caller.organises(benchmark["id"]),
@@ -255,7 +256,7 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     values["rows"] = rows_of(scores, columns, benchmark["parts"], document["outputs"] or ())
     board = standing.board_of(caller, benchmark["id"])
     values["headline"] = columns[0].figures.value(scores["main"]["value"])
-    values["place"] = standing.place_of(board, document, columns[0])
+    values["place"] = standing.place_of(board, document, columns[0], heading.runs)
     values["beside"] = standing.beside(caller, document, own.get(AGAINST), benchmark, board, columns[0], level)
     if level in SLICED:
         other = values["beside"]["other"] if AGAINST in own else None

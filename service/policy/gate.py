@@ -197,7 +197,6 @@ def rows_view(
         "ci95": release.intervals(intervals),
         "p_next": [value if value is None else release.p(value) for value in columns["p_next"]],
         "detectable": [value if value is None else release.detectable(value) for value in columns["detectable"]],
-        "runs": [value if value is None else release.runs(value) for value in columns["runs"]],
         "scores": [
             {} if covered is None else write(of_row.tobytes())
             for covered, of_row in zip(columns["covered"], release.scores(scores[:, listed]), strict=True)
@@ -243,7 +242,7 @@ def matrix_rows_view(
 
 
 def _scored(release: Release, columns: Columns) -> Columns:
-    """Return the score that ranks, and which parts a row lacks.
+    """Return the score that ranks, the training runs that it is the mean of, and which parts a row lacks.
 
     A hidden part is counted, not named: that it is missing tells its score.
     """
@@ -254,7 +253,8 @@ def _scored(release: Release, columns: Columns) -> Columns:
         missing = [names and [name for name in names if name not in release.hidden] for names in missing]
     ranking = np.array(columns["score"], np.float64).reshape(-1, 1)
     score = [*map(finite, release.scores(ranking)[:, 0].tolist())]
-    return {"score": score, "missing_parts": missing, "scored_parts": counts}
+    runs = [value if value is None else release.runs(value) for value in columns["runs"]]
+    return {"score": score, "runs": runs, "missing_parts": missing, "scored_parts": counts}
 
 
 def _rows(columns: Columns) -> list[dict[str, Any]]:

@@ -300,6 +300,13 @@ def systems_of(db: Connection, ids: Collection[str]) -> dict[str, str]:
     return {row.id: row.system for row in db.execute(query)}
 
 
+def whole_system(db: Connection, system: str) -> list[str]:
+    """List the submissions of a system by its first one; none where one was deleted, so that it fell apart."""
+    c = submissions.c
+    found = db.execute(select(c.id, c.deleted_at).where(or_(c.id == system, c.run_of == system))).all()
+    return [] if any(row.deleted_at is not None for row in found) else [row.id for row in found]
+
+
 def names_of(db: Connection, ids: Collection[str]) -> dict[str, str]:
     """Return the names of submissions; that of a deleted one is its id."""
     c = submissions.c
@@ -315,6 +322,7 @@ class SystemMember(NamedTuple):
         deleted, withdrawn: whether it was.
         value: the score that ranks; None where it has none.
         covered, lacking: as of BoardEntry; None without a record under the revision.
+        finished_at: when it was scored.
     """
 
     id: str
@@ -324,6 +332,7 @@ class SystemMember(NamedTuple):
     value: float | None
     covered: Sequence[int] | None
     lacking: Sequence[int] | None
+    finished_at: datetime | None = None
 
 
 def system_members(
@@ -343,7 +352,7 @@ def system_members(
     query = (
         select(
             c.id, func.coalesce(c.run_of, c.id).label("system"), c.deleted_at, c.withdrawn_at, records.c.covered,
-            records.c.lacking,
+            records.c.lacking, c.finished_at,
         )
         .join(records, score_records.record_under(revision), isouter=True)
         .where(
@@ -355,7 +364,7 @@ def system_members(
     return [
         SystemMember(
             row.id, row.system, row.deleted_at is not None, row.withdrawn_at is not None, values.get(row.id),
-            score_records.numbers_of(row.covered), score_records.numbers_of(row.lacking),
+            score_records.numbers_of(row.covered), score_records.numbers_of(row.lacking), row.finished_at,
         )
         for row in db.execute(query)
     ]  # fmt: skip

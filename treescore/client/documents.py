@@ -1029,6 +1029,7 @@ class MatrixRow(Document):
     submission: str
     name: str | None
     score: float | None
+    runs: Document | None
     missing_parts: tuple[str, ...] | None
     scored_parts: int | None
 

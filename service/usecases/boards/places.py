@@ -110,9 +110,10 @@ def _ranked(
     db: Connection, board: Board, release: Release, entries: list[BoardEntry], *, past: bool
 ) -> Iterator[tuple[BoardEntry, int | None]]:
     """Yield scored submissions of a team with their ranks: with `past` those of then, else those of now alone."""
-    now = [] if past else ranking.rows_of(db, board, release.ranking)
+    standings = ranking.standings_of(db, board, release.ranking)
+    now = standings.rows()
     for entry in entries:
-        rows = ranking.rows_of(db, replace(board, until=entry.finished_at), release.ranking) if past else now
+        rows = standings.rows(entry.finished_at) if past else now
         yield entry, next((row.rank for row in rows if row.entry.id == entry.id), None)
 
 

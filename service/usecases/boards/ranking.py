@@ -451,7 +451,52 @@ def _part(parts: Sequence[revisions.Part], tracks: Collection[str], asked: str |
 def rows_of(
     db: Connection, board: Board, see: See = rank_value, values: Mapping[str, float | None] | None = None
 ) -> list[BoardRow]:
-    """Return the rows of a board from best to worst, picked and ranked by scores as `see` shows them.
+    """Return the rows of a board from best to worst; see `standings_of`."""
+    return standings_of(db, board, see, values).rows()
+
+
+class Standings(NamedTuple):
+    """What the rows of a board are made of.
+
+    Attributes:
+        board: whose rows.
+        see: shows a score.
+        entries: what is on the board with the scores that rank, oldest first.
+        members: the submissions of systems with several.
+        private: the scores over the private share that are shown, on its board.
+    """
+
+    board: Board
+    see: See
+    entries: Sequence[BoardEntry]
+    members: Sequence[boards.SystemMember]
+    private: Mapping[str, float | None]
+
+    def rows(self, until: datetime | None = None) -> list[BoardRow]:
+        """Return the rows from best to worst: of all, or of what was scored until then."""
+        board, entries, members = self.board, self.entries, self.members
+        if until is not None:
+            entries = [each for each in entries if each.finished_at is not None and each.finished_at <= until]
+            members = [each for each in members if each.finished_at is not None and each.finished_at <= until]
+        if not board.ladder:
+            entries = systems_together(entries, members, self.see)
+        entry, score = board.scored_by
+        if not board.scoring.charges(entry):
+            entries = incomplete_last(entries, board.parts, board.chosen_names)
+        if board.ladder:
+            entries = top_rungs(entries) if board.pick == "best" else released(entries)
+        higher = score.higher_is_better
+        rows = [each for each in picked(entries, board.pick, higher_is_better=higher) if not each.withdrawn]
+        if board.share == PRIVATE:
+            shown = (entry_with_values(each, self.private) for each in rows)
+            rows = [each._replace(value=self.see(each.value)) for each in shown]
+        return ranked(rows, higher_is_better=higher)
+
+
+def standings_of(
+    db: Connection, board: Board, see: See = rank_value, values: Mapping[str, float | None] | None = None
+) -> Standings:
+    """Read what the rows of a board are made of.
 
     Picks and ranks go by no more digits than the level `scores` shows, for all viewers: which of two submissions comes
     first would tell the rest of the digits. What was withdrawn after closing, when scores could be known, is picked as
@@ -465,33 +510,14 @@ def rows_of(
     """
     if values is None:
         values = _ranking_values(db, board, None if board.share is None else PUBLIC)
-    entries = _entries(db, board, see, values)
-    entry, score = board.scored_by
-    if not board.scoring.charges(entry):
-        entries = incomplete_last(entries, board.parts, board.chosen_names)
-    if board.ladder:
-        entries = top_rungs(entries) if board.pick == "best" else released(entries)
-    higher = score.higher_is_better
-    rows = [each for each in picked(entries, board.pick, higher_is_better=higher) if not each.withdrawn]
-    if board.share == PRIVATE:
-        known = _ranking_values(db, board, PRIVATE)
-        shown = (entry_with_values(each, known) for each in rows)
-        rows = [each._replace(value=see(each.value)) for each in shown]
-    return ranked(rows, higher_is_better=higher)
-
-
-def _entries(db: Connection, board: Board, see: See, values: Mapping[str, float | None]) -> list[BoardEntry]:
-    """Return what is on the board with the scores that rank, training runs of one system together, oldest first."""
-    number = board.revision.number
+    about, until = (db, board.benchmark_id, board.revision.number), board.until
     seen = {each: see(value) for each, value in values.items()}
     entries = boards.standings(
-        db, board.benchmark_id, number, seen, until=board.until, scored_only=not board.active,
-        withdrawn_from=board.closed_from,
-    )  # fmt: skip
-    if board.ladder:
-        return entries
-    members = boards.system_members(db, board.benchmark_id, number, values, until=board.until)
-    return systems_together(entries, members, see)
+        *about, seen, until=until, scored_only=not board.active, withdrawn_from=board.closed_from
+    )
+    members = [] if board.ladder else boards.system_members(*about, values, until=until)
+    private = _ranking_values(db, board, PRIVATE) if board.share == PRIVATE else {}
+    return Standings(board, see, entries, members, private)
 
 
 def _ranking_values(db: Connection, board: Board, share: str | None) -> dict[str, float | None]:

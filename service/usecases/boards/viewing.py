@@ -329,14 +329,15 @@ def _rows(db: Connection, board: Board, release: Release, figures: _Figures | No
 
 
 def _as_of(board: Board, release: Release, rows: Sequence[BoardRow]) -> str | None:
-    """Return when the board was frozen, else when its newest row was scored or its revision became active.
+    """Return when the board was frozen, else when its newest row was scored; or later, when its revision became active.
 
     What is not picked does not count.
     """
-    last = max((row.entry.finished_at for row in rows if row.entry.finished_at is not None), default=None)
+    newest = max((row.entry.finished_at for row in rows if row.entry.finished_at is not None), default=None)
+    last = release.until or newest
     if last is not None and board.revision.activated_at is not None:
         last = max(last, board.revision.activated_at)
-    return moment(release.until or (last and gate.whole_second(last)))
+    return moment(last if last in (None, release.until) else gate.whole_second(last))
 
 
 def _board_rows(
@@ -373,9 +374,6 @@ def _board_rows(
         "p_next": [row.p_next for row in rows],
         "detectable": [row.detectable for row in rows],
         "considered": [finding.considered.get(entry.id) for entry in entries],
-        "runs": [
-            leaderboards.RowRuns(count=len(entry.runs), sd=entry.spread) if entry.runs else None for entry in entries
-        ],
         "tested": [row.tested for row in rows],
         "reason": [_reason(finding.untested.get(entry.id), charged.get(entry.id)) for entry in entries],
     }
@@ -395,6 +393,10 @@ def _row_columns(rows: Sequence[BoardRow], names: Mapping[str, str], parts: Mapp
         "rank": [row.rank for row in rows],
         "role": [row.entry.role for row in rows],
         "submission": [row.entry.id for row in rows],
+        "runs": [
+            leaderboards.RowRuns(count=len(runs), sd=row.entry.spread) if (runs := row.entry.runs) else None
+            for row in rows
+        ],
         **{name: [each[name] for each in known] for kind in (ranking.Named, Missing) for name in kind.__annotations__},
     }
 

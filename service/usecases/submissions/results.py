@@ -1,6 +1,6 @@
 """Results of a scored submission beside its document: items, slices and trees, as far as a caller may see them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import cast
@@ -15,7 +15,7 @@ from service.errors import SOON, Conflict, Gone, NotFound
 from service.policy import documents as policy_documents
 from service.policy import figures, gate
 from service.policy.release import Release
-from service.store import benchmarks, revisions, runs, score_records, submissions
+from service.store import benchmarks, boards, revisions, runs, score_records, submissions
 from service.usecases.access import active_revision, benchmark_of, item_number, submission_of
 from service.usecases.boards.viewing import released
 from service.usecases.runs import Page, Shown, items_page
@@ -266,6 +266,7 @@ class Heading:
         benchmark: the id.
         title: of the benchmark.
         level: name of the feedback level at which the caller sees it now.
+        runs: the submissions of its system, of whose mean a row is; none where rows are of single submissions.
     """
 
     id: str
@@ -275,6 +276,7 @@ class Heading:
     benchmark: str
     title: str
     level: str
+    runs: Collection[str]
 
 
 def heading_of(context: Context, caller: Caller, submission_id: str) -> Heading:
@@ -288,10 +290,11 @@ def heading_of(context: Context, caller: Caller, submission_id: str) -> Heading:
         submission = submission_of(db, caller, submission_id)
         benchmark = benchmark_of(db, submission.benchmark_id)
         names = benchmarks.team_names(db, benchmark.id)
+        runs = [] if benchmark.leaderboard["ladder"] else boards.whole_system(db, submission.run_of or submission.id)
     team = submission.team_id and names.get(submission.team_id, submission.team_id)
     return Heading(
         submission.id, team, submission.name, list(submission.outputs), benchmark.id, benchmark.title,
-        Release.of(benchmark, caller, context.now()).level.name.lower(),
+        Release.of(benchmark, caller, context.now()).level.name.lower(), runs,
     )  # fmt: skip
 
 

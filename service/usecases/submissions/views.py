@@ -52,7 +52,7 @@ def system_of(db: Connection, benchmark_id: str, team_id: str | None, name: str,
         detail = f"The submission {shown!r} is itself a further training run. Name the first one: {heads}."
         raise errors.invalid("run-of-a-run", "/run_of", detail)
     if not first:
-        detail = f"Unknown submission {shown!r} of your team. Submit its first training run, without run_of, before."
+        detail = f"Unknown submission {shown!r} of your team. Its first training run comes first, and names no other."
         raise errors.invalid("unknown-system", "/run_of", detail)
     if len(first) > 1:
         detail = f"{len(first)} submissions are named {shown!r}. Give them different names, and name one."

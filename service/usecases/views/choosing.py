@@ -283,10 +283,14 @@ def window(
     place = int(at[0]) if len(at) else None
     start = max(0, min((place or 0) - BEFORE, len(found) - AROUND))
     errors = errors_in(trees, "any", beside_gold=beside_gold)
+    expressions = not trees.beside_gold and trees.errors is not None
     around = [(outline_of(number), int(errors[number])) for number in found[start : start + AROUND].tolist()]
     return Window(
         document_of(wanted),
-        [outline if outline.marks is None else replace(outline, errors=count) for outline, count in around],
+        [
+            replace(outline, errors=count) if expressions or outline.marks is not None else outline
+            for outline, count in around
+        ],
         None if place is None else place + 1,
         len(found),
         int(found[place - 1]) + 1 if place else None,

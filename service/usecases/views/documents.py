@@ -3,7 +3,7 @@
 The half of each side comes from its text, with what is wrong in it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from service.usecases.views import text as kinds
-from service.usecases.views.text import Fit, Text, errors_of, fit_of
+from service.usecases.views.text import OF_ERRORS, Fit, Text, errors_of, fit_of
 from treescore.core import arrays, params, registry, structure
 from treescore.evaluation.tree_marks import MarkedBy
 
@@ -317,10 +317,15 @@ class OutputTrees:
         text: the output's trees.
         gold: gold's.
         found: marks of both; None where they were not compared.
+        expressions: gives how many expressions of each sentence are wrong, None where that is not shown; asked for only
+            where nothing else was compared.
     """
 
-    def __init__(self, text: Text, gold: Text, found: MarkedBy | None) -> None:
-        self.text, self.gold, self._found = text, gold, found
+    def __init__(
+        self, text: Text, gold: Text, found: MarkedBy | None,
+        expressions: Callable[[], arrays.IntArray | None] = lambda: None,
+    ) -> None:  # fmt: skip
+        self.text, self.gold, self._found, self._expressions = text, gold, found, expressions
 
     @property
     def beside_gold(self) -> bool:
@@ -345,7 +350,12 @@ class OutputTrees:
     @cached_property
     def errors(self) -> Mapping[str, arrays.IntArray] | None:
         """The number of errors of each sentence; None where the output was not compared with gold."""
-        return None if self._found is None else errors_of(self._found.marks, self.gold.units, self.text.units)
+        if self._found is not None:
+            return errors_of(self._found.marks, self.gold.units, self.text.units)
+        wrong = self._expressions()
+        if wrong is None or len(wrong) != len(self.text):
+            return None
+        return {f"own_{kind}": wrong if kind == "any" else np.zeros_like(wrong) for kind in OF_ERRORS}
 
     @cached_property
     def fit(self) -> Fit | None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -98,13 +98,16 @@ class _Seen:
         self.trees: OutputTrees = live.trees if sight.compared else live.own_trees
         if not len(self.trees.text):
             raise NotFound(TREES_NOT_KEPT)
+        if not self.trees.beside_gold:
+            wrong = partial(live.wrong_expressions, sight)
+            self.trees = OutputTrees(self.trees.text, self.trees.gold, None, wrong)
         self.gold = sight.gold
         self.beside_gold = sight.gold and self.trees.beside_gold
         self.marks = self.trees.beside_gold and self.trees.marked_by in sight.marked_by
 
     def require(self, choice: TreeChoice) -> None:
         """Check that sentences may be chosen so. Raises ErrorsHidden."""
-        if choice.by_errors and not (self.gold or self.marks):
+        if choice.by_errors and not (self.gold or self.marks or (not self.trees.beside_gold and self.trees.errors)):
             raise ErrorsHidden
 
     def document(self, sentence: int) -> Document:
@@ -148,9 +151,6 @@ def _trees(outputs: Sequence[LiveOutput], sight: Stated, asked: Stated) -> objec
 def _window(outputs: Sequence[LiveOutput], sight: Stated, asked: Stated) -> object:
     seen, wanted, only = _looked_at(outputs, sight, asked)
     found = window(seen.trees, wanted, seen.document, seen.outline, beside_gold=seen.beside_gold, only=only)
-    wrong = None if seen.trees.beside_gold else outputs[0].wrong_expressions(Sight(**sight))
-    if wrong is not None and len(wrong) == found.size:
-        found = replace(found, around=[replace(each, errors=int(wrong[each.item - 1])) for each in found.around])
     return {"marks": seen.marks, "window": asdict(found)}
 
 

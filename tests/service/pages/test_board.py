@@ -127,6 +127,8 @@ def test_files_of_the_comparison_hold_the_table_that_is_shown(site: Site, query:
     saved = separated_cells(exported(site, address, "csv", principal))
     assert saved == [[cell.replace("−", "-") for cell in row] for row in shown]
     assert shown
+    assert 'p (parts) is for <a href="/docs/guides/significance#which-question-do-you-ask">' in page
+    assert 'id="which-question-do-you-ask"' in site.client().get("/docs/guides/significance").text
     if principal == "anonymous":  # bounds have three digits where figures are rounded
         bounds = " ".join(row[3] for row in shown).replace(" to ", " ").split()
         assert all(len(bound.lstrip("+−0.").replace(".", "")) <= 3 for bound in bounds)
@@ -242,6 +244,8 @@ def test_a_comparison_shows_itself_once_the_differences_are_tested(stage: Stage)
     page = everyone.get(address).text
     assert "against" in page
     assert "/live" not in page
+    assert '<option value="oslo">' in page  # whose row by another score may be another submission
+    assert "score=attachment.uas" in re.findall('<a href="([^"]*)">Board', page)[0]
 
 
 def test_a_withdrawn_submission_leaves_the_board(stage: Stage) -> None:
@@ -399,8 +403,10 @@ def test_a_board_says_that_it_is_frozen_or_over_a_share(site: Site, monkeypatch:
         said({"frozen": True}, frozen)
         == "This board is frozen: it shows what was scored until 2 November 2026 11:00 UTC."
     )
+    later = said({"frozen": True, "revision": 2, "as_of": "2026-11-03T09:00:00Z"}, frozen)
+    assert later.endswith("11:00 UTC, by revision 2, which became active later.")
     assert said({}, frozen) == (
-        "Teams and visitors see this board as it was at 2 November 2026 11:00 UTC; you see it as it is now."
+        "Teams and visitors see on this board what was scored until 2 November 2026 11:00 UTC; you see it as it is now."
     )
     public = said({"split": "public"}, document["leaderboard"])
     assert public == "All figures are over the public share of the test set, not over all of it."
@@ -430,14 +436,26 @@ def test_a_system_of_several_runs_is_called_so(stage: Stage) -> None:
     task = SharedTask(stage, feedback="scores")
     team = task.team()
     first = task.submit(team, GOLD_CONLLU, name="one")
-    task.submit(team, GOLD_CONLLU.replace("2\tobj", "1\tnmod"), name="two", run_of="one")
+    second = task.submit(team, GOLD_CONLLU.replace("2\tobj", "1\tnmod"), name="two", run_of="one")
     task.submit(task.team("oslo"))
     row = next(each for each in stage.client().get(f"{task.address}/leaderboard").json["rows"] if each["runs"])
     page = stage.client(None).get(f"/b/{task.slug}").text
     assert 'title="lyon Parsing Group: one (mean of 2 runs)"' in page
     assert '<span class="meta">(mean of 2 runs)</span>' in page
-    (headline,) = re.findall('<p class="headline">.*', team.get(f"/s/{first.rpartition('/')[2]}").text)
-    assert f"<b>100.00</b> <span>the mean of 2 runs of its system, {100 * row['score']:.2f}: rank " in headline
+    matrix, saved = (stage.client(None).get(f"/b/{task.slug}/matrix{end}").text for end in ("", "/export?format=csv"))
+    assert 'title="lyon Parsing Group (mean of 2 runs)"><span><bdi>lyon Parsing Group</bdi><br>mean of 2 runs' in matrix
+    assert matrix.count("mean of") == 2
+    assert "lyon Parsing Group (mean of 2 runs)," in saved
+    mean = f"the mean of 2 runs of its system, {100 * row['score']:.2f}: rank 1 of 2"
+    for level, said in (("scores", mean), ("rounded", "its system: rank 1 of 2")):
+        tag = task.organiser.get(task.address).headers["ETag"]
+        task.organiser.patch(task.address, json={"feedback": level}, headers={"If-Match": tag})
+        for address, own in ((first, "100.00"), (second, f"{100 * (2 * row['score'] - 1):.2f}")):
+            page = team.get(f"/s/{address.rpartition('/')[2]}").text
+            (headline,) = re.findall('<p class="headline">.*', page)
+            assert f"<b>{own[:2]}" in headline
+            assert f"<span>{said}" in headline
+            assert (f"compare?a={row['submission']}" in page) == (level == "scores")
 
 
 def test_a_board_by_a_score_that_is_not_tested_says_what_is_next(site: Site) -> None:
@@ -445,7 +463,11 @@ def test_a_board_by_a_score_that_is_not_tested_says_what_is_next(site: Site) -> 
     page, compare = (site.client().get(f"{BOARD}{tab}?{by_uas}").text for tab in ("", "/compare"))
     assert "Not tested:" not in page
     assert "Test the differences" not in page + compare
-    assert f'Those in LAS over all parts are: <a href="{BOARD}/compare">' in compare
+    link = f'<a href="{BOARD}/compare?score=attachment.las'
+    assert f'Tested over all parts: {link}">compare by LAS</a>.' in compare
+    kept = site.client().get(f"{BOARD}/compare?{by_uas}&a=ulm&revision=2&part=en_web").text
+    assert f'{link}&amp;a=ulm&amp;revision=2">' in kept
+    assert f'<a href="{BOARD}?{by_uas}&amp;revision=2">Board' in kept
     page = site.client(ADMIN).get(f"{BOARD}?{by_uas}&pick=best").text
     link = html.unescape(re.findall('<a href="([^"]*)">Test the differences', page)[0])
     assert "Test the differences</button>" in site.client(ADMIN).get(link).text

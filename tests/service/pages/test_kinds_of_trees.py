@@ -189,9 +189,8 @@ def test_expressions_of_both_sides_are_drawn_and_listed_under_any_key(
     lines = page.partition('class="mwes"')[2].partition("</div>")[0]
     classes = [line.partition('"')[0] for line in lines.split('<span class="')[1:] if not line.startswith("w")]
     assert classes == ["ok", "ok", "bad dash", "gold", "gold gap", "bad", "gold"]
-    assert ("no metric compares its heads" in page, 'name="wrong"' in page) == (
-        ("attachment" not in metrics), ("attachment" in metrics)
-    )  # fmt: skip
+    assert ("no metric compares its heads" in page) == ("attachment" not in metrics)
+    assert ('<option value="any">' in page, '<option value="head">' in page) == (True, "attachment" in metrics)
     tree = client.get(f"{job}/trees?system=A").json["items"][0]
     assert tree["expressions"][0] == tree["gold_expressions"][0] == {"words": ["1", "2"], "category": "LVC.full"}
     monkeypatch.setattr("service.usecases.views.documents.MOST_MEMBERS", 3)  # the output has 4
@@ -215,14 +214,28 @@ def test_a_team_sees_its_own_expressions_and_from_items_on_which_are_wrong(kept_
     task = SharedTask(kept_stage, format="cupt", metrics=KEYS[1], parts={"en": {"gold": gold}})
     team = task.team()
     address = task.submit(team, output).replace("/v1/submissions/", "/s/") + "/sentences"
+    worst = "?wrong=any&order=-errors"
     for level, states in (("items", ["agrees", "agrees", "wrong"]), ("scores", ["–"] * 3)):
         task.organiser.patch(task.address, json={"feedback": level}, headers={"If-Match": "*"})
         page = team.get(address).text
         assert [row[1] for row in listed(page)] == states
         assert counted(page) == (["1"] if level == "items" else [])
+        assert ('name="order"' in page) == (level == "items")
+        assert team.get(address + worst).status_code == (200 if level == "items" else 403)
         assert {row[2] for row in listed(page)} == {"–"}
         assert "gold" not in page.partition('class="mwes"')[2].partition("</div>")[0]
     assert listed(task.organiser.get(address).text) == STATES
+
+
+def test_sentences_are_chosen_by_their_expressions_where_nothing_else_is_compared(kept_stage: Stage) -> None:
+    (gold, output), right = GOLD_AND_OUTPUT, cupt("*", "1:VID", "1")
+    task = SharedTask(kept_stage, format="cupt", metrics=["mwe"], parts={"en": {"gold": right + gold}})
+    address = task.submit(task.team(), right + output)
+    page = task.organiser.get(address.replace("/v1/submissions/", "/s/") + "/sentences?wrong=any&order=-errors").text
+    assert counted(page) == ["2"]
+    assert "1 of 1" in page
+    trees = task.organiser.get(f"{address}/trees?wrong=any").json["items"]
+    assert [each["item"] for each in trees] == [2]
 
 
 def annotated(*words: str) -> str:

@@ -117,7 +117,9 @@ def test_a_webhook_of_chosen_kinds(task: SharedTask) -> None:
         assert re.search('aria-invalid="true" aria-describedby="fault-(url|benchmark)" autofocus', refused.text)
 
 
-def test_a_team_is_erased_where_its_id_is_typed_again_and_contacts_are_written_to(task: SharedTask) -> None:
+def test_a_team_is_erased_where_its_id_is_typed_again_and_contacts_are_written_to(
+    task: SharedTask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     slug = task.address.rpartition("/")[2]
     contact = "Ann Lee <parsers@example.org>; bo@example.org,cy@example.org d@example.org, room 3"
     team = {"id": "metz", "name": "Metz", "contact": contact}
@@ -126,6 +128,13 @@ def test_a_team_is_erased_where_its_id_is_typed_again_and_contacts_are_written_t
     assert written is not None
     known = ["parsers@example.org", "bo@example.org", "cy@example.org", "d@example.org"]
     assert unquote(written[1]).split(",") == known
+    many = {"id": "many", "name": "Many", "contact": " ".join(f"{at}@x.org" for at in range(20))}
+    assert task.organiser.post(f"{task.address}/teams", json=many).status_code == 201
+    monkeypatch.setattr(organise, "MOST_OF_A_LINK", 100)
+    letters = re.findall(r'mailto:\?bcc=([^"]*)">([^<]*)', task.organiser.get(f"/admin/{slug}/teams").text)
+    assert max(len(addresses) for addresses, _ in letters) <= 100
+    assert unquote(",".join(addresses for addresses, _ in letters)).split(",") == many["contact"].split() + known
+    assert letters[1][1] == f"Write to contacts, letter 2 of {len(letters)}"
     for typed, status in (("lyon", 422), ("metz", 303)):
         assert task.organiser.post(f"/admin/{slug}/teams/metz/erase", data={"id": typed}).status_code == status
     assert "metz" not in {each["id"] for each in task.organiser.get(f"{task.address}/teams").json["items"]}

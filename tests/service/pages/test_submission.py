@@ -17,6 +17,7 @@ from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
 from tests.fixtures.form_pages import browser, field_of, token_of, words_of
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.service.pages.reading import Page
 
 PARTS = {"en": {"gold": GOLD_CONLLU}, "de": {"gold": GOLD_CONLLU}}
 
@@ -319,6 +320,10 @@ def test_the_report_on_fitting_names_what_it_counts(stage: Stage) -> None:
         assert f'1: <a href="/s/{one}">en</a> as <a href="/s/{another}">{names[team]}</a>' in page.text
         assert f'<td><a href="/s/{one}">100.00</a></td>' in page.text
         assert f"/submit?benchmark={task.slug}&amp;team={team}" in page.text
+    words = sum(part["words"] for part in task.organiser.get(task.address).json["parts"].values())
+    assert f"One for each word of gold, {words} together" in words_of(page)
+    jumps = set(re.findall('href="#([^"]*)"', page.text))
+    assert {"gold", "group-1", "revisions-h", "climbing", "delete"} <= jumps <= set(Page(page.text).ids)
 
 
 @pytest.mark.parametrize("pick", ["best", "chosen"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import html
 import io
+import re
 import zipfile
 from typing import Any
 
@@ -72,7 +73,10 @@ def test_a_training_run_names_another_submission_of_its_system(stage: Stage) -> 
     client = signed_in(task)
     post(client, ("first.conllu", TEXT), name="biaffine-7")
     other = ("second.conllu", TEXT.replace(b"nsubj", b"dep"))
-    assert "Unknown submission" in words_of(post(client, other, run_of="biaffine-8"))
+    for name, fault in (("biaffine-8", "Unknown submission"), ("x" * 300, "A name has 1 to 200")):
+        page = words_of(post(client, other, run_of=name))
+        assert re.search(f"Training run of *: *{fault}", page)
+        assert "run_of" not in page
     assert post(client, other, run_of="biaffine-7").status_code == 303
     assert [each["run_of"] for each in listed(task)] == ["biaffine-7", None]
 

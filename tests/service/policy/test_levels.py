@@ -54,7 +54,7 @@ ROW |= {"covered": "9/9", "ci95": {"low": LOW, "high": EXACT}, "p_next": 0.01234
 ROW |= {"detectable": {"difference": 0.0123456, "power": 0.8, "alpha": 0.05 / 3}, "considered": 2, "reason": "why"}
 ROW |= {"runs": {"count": 2, "sd": LOW}, "missing_parts": ["de", "small"], "scored_parts": 1}
 MATRIX_ROW = {"team": "lyon", "rank": 1, "score": EXACT, "scored_parts": 1}
-MATRIX_ROW |= {"missing_parts": ["de", "small"]}
+MATRIX_ROW |= {"missing_parts": ["de", "small"], "runs": {"count": 2, "sd": LOW}}
 OWN = {"code": "cycle", "detail": "own text"}
 COMPARED = {"code": "alignment-suspicious-indices", "metric": "alignment", "detail": "fits better"}
 PLACE = {"line": 4, "sentence": 1}
@@ -131,7 +131,7 @@ TABLE: dict[str, tuple[View, dict[Level, Any]]] = {
         levels(
             {**dict.fromkeys(MATRIX_ROW), "team": "lyon", "values": [None] * 3},
             rounded={"rank": 1, "score": 0.9, "values": [0.9, None, None], "missing_parts": ["de"], "scored_parts": 1},
-            scores={"score": 0.8765, "values": [0.8765, None, None]},
+            scores={"score": 0.8765, "values": [0.8765, None, None], "runs": {"count": 2, "sd": 0.8123}},
             items={**MATRIX_ROW, "values": [EXACT, None, EXACT]},
         ),
     ),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from service.contract.leaderboards import BadgeQuery, HistoryQuery
 from service.errors import Forbidden, NotFound, Unauthorized
+from service.store import benchmarks, boards
 from service.usecases.benchmarks.teams import erase_team
 from service.usecases.boards.places import badge, history
+from service.usecases.boards.ranking import board_of, rows_of, standings_of
 from tests.fixtures.contexts import ORGANISER
 from tests.fixtures.tasks import ANYONE, SLUG, spoilt
 
@@ -79,6 +83,21 @@ def test_others_see_the_row_that_stands_and_the_team_all_that_it_sent(two_teams)
     assert (ranks[0], ranks[2]) == (1, 1)
     assert (ranks[1], ranks[3]) == (None, None)
     assert history_of(task, caller=ORGANISER, limit=2) == history_of(task, caller=ORGANISER)[:2]
+
+
+def test_a_board_is_read_once_for_the_ranks_of_all_entries(two_teams, monkeypatch):
+    task, lyon, _ = two_teams
+    for wrong, more in ((9, {"name": "a"}), (0, {"name": "b"}), (5, {"name": "c", "run_of": "a"})):
+        task.scored(lyon, spoilt(wrong), **more)
+    with task.context.store.read() as db:
+        board = board_of(db, benchmarks.get(db, SLUG))
+        read = standings_of(db, board)
+        for moment in (each.finished_at for each in read.entries):
+            assert read.rows(moment) == rows_of(db, replace(board, until=moment))
+    known, standings = [], boards.standings
+    monkeypatch.setattr(boards, "standings", lambda *args, **more: known.append(more) or standings(*args, **more))
+    assert [each["rank"] for each in history_of(task, caller=ORGANISER)] == [1, None, 1]
+    assert len(known) == 2  # the team's own, and the board
 
 
 @pytest.mark.parametrize(("feedback", "digits"), [("none", None), ("status", None), ("rounded", 2), ("scores", 4)])

@@ -249,10 +249,13 @@ def test_a_revision_whose_gold_differs_in_ten_sentences_hides_nothing(two, conte
 
 def test_a_board_is_not_of_a_time_before_its_revision_was_active(two, context):
     before = two.leaderboard()["as_of"]
+    two.patch(leaderboard={"frozen_at": before})
+    assert two.leaderboard()["as_of"] == before
     context.now.looks = count(60_000)  # a minute later, with no new row
     two.revise(spoilt(10))
     activated = orjson.loads(view_revision(context, ANYONE, SLUG, 2).body)["activated_at"]
-    assert before < two.leaderboard()["as_of"] == activated
+    assert before < two.leaderboard()["as_of"] == two.leaderboard(ORGANISER)["as_of"] == activated
+    assert two.leaderboard(revision=1)["as_of"] == before
 
 
 def test_a_revision_back_to_what_was_before_is_no_small_difference(two):
