@@ -33,7 +33,7 @@ blueprint = Blueprint("benchmarks", __name__, url_prefix="/v1/benchmarks")
         examples={"dependencies": "BenchmarkAnswer"},
     ),
     scopes=("organise",),
-    also="scope wait keyed makes tagged",
+    also="wait keyed makes tagged",
     body=Body(json=contract.BenchmarkRequest, form="BenchmarkForm", examples={"dependencies": "BenchmarkRequest"}),
 )
 def create_benchmark(caller: Caller) -> Response:
@@ -80,7 +80,7 @@ def get_benchmark(caller: Caller, benchmark: str) -> Response:
 @asks(
     answer("The changed benchmark.", contract.Benchmark),
     scopes=("organise",),
-    also="scope kept matched tagged",
+    also="kept matched tagged",
     body=Body(json=contract.BenchmarkChanges, examples={"closing": "ClosingChange"}),
 )
 def patch_benchmark(caller: Caller, benchmark: str) -> Response:
@@ -94,7 +94,7 @@ def patch_benchmark(caller: Caller, benchmark: str) -> Response:
 
 
 @blueprint.delete("/<benchmark>")
-@asks(scopes=("organise",), also="scope kept conflict erases")
+@asks(scopes=("organise",), also="kept conflict erases")
 def delete_benchmark(caller: Caller, benchmark: str) -> None:
     """Delete a benchmark that has no submissions.
 
@@ -117,7 +117,7 @@ def get_part_input(caller: Caller, benchmark: str, part: str) -> Response:
 @asks(
     answer("A page of teams.", derive.Page[contract.TeamFitting]),
     scopes=("organise",),
-    also="scope kept page conflict invalid",
+    also="kept page conflict invalid",
 )
 def list_fitting(caller: Caller, query: PageQuery, benchmark: str) -> Response:
     """Report how teams fit their outputs to the test set.
@@ -143,7 +143,7 @@ revision_blueprint = Blueprint("revisions", __name__, url_prefix="/v1/benchmarks
     ),
     answer("The revision is stored and being checked.", contract.Revision, status=202),
     scopes=("organise",),
-    also="scope kept wait keyed makes tagged",
+    also="kept wait keyed makes tagged",
     body=Body(json=contract.RevisionRequest, form="RevisionForm", examples={"fix": "RevisionRequest"}),
 )
 def create_revision(caller: Caller, benchmark: str) -> Response:
@@ -232,7 +232,7 @@ team_blueprint = Blueprint("teams", __name__, url_prefix="/v1/benchmarks/<benchm
         examples={"lyon": "TeamAnswer"},
     ),
     scopes=("organise",),
-    also="scope kept makes conflict",
+    also="kept makes conflict",
     body=Body(json=access.TeamOrTeams, texts=["text/csv"], examples={"lyon": "TeamRequest", "several": "TeamsRequest"}),
 )
 def create_team(caller: Caller, benchmark: str) -> Response:
@@ -259,7 +259,7 @@ def create_team(caller: Caller, benchmark: str) -> Response:
 
 
 @team_blueprint.get("")
-@asks(answer("A page of teams.", derive.Page[access.Team]), scopes=("organise",), also="scope kept page")
+@asks(answer("A page of teams.", derive.Page[access.Team]), scopes=("organise",), also="kept page")
 def list_teams(caller: Caller, query: PageQuery, benchmark: str) -> Response:
     """List the teams of a benchmark, by id.
 
@@ -269,7 +269,7 @@ def list_teams(caller: Caller, query: PageQuery, benchmark: str) -> Response:
 
 
 @team_blueprint.delete("/<team>")
-@asks(scopes=("organise",), also="scope kept erases")
+@asks(scopes=("organise",), also="kept erases")
 def erase_team(caller: Caller, benchmark: str, team: str) -> None:
     """Delete the name and the outputs of a team.
 
@@ -279,7 +279,7 @@ def erase_team(caller: Caller, benchmark: str, team: str) -> None:
 
 
 @team_blueprint.post("/<team>/token")
-@asks(answer("The team and its new token.", access.NewTeam, status=201), scopes=("organise",), also="scope kept makes")
+@asks(answer("The team and its new token.", access.NewTeam, status=201), scopes=("organise",), also="kept makes")
 def rotate_token(caller: Caller, benchmark: str, team: str) -> Response:
     """Replace the token of a team.
 
@@ -296,7 +296,7 @@ invite_blueprint = Blueprint("invites", __name__, url_prefix="/v1")
 @asks(
     answer("The invite and its secret.", access.NewInvite, status=201),
     scopes=("organise",),
-    also="scope kept makes",
+    also="kept makes",
     body=Body(json=access.InviteRequest, examples={"call": "InviteRequest"}),
 )
 def create_invite(caller: Caller, benchmark: str) -> Response:
@@ -311,7 +311,7 @@ def create_invite(caller: Caller, benchmark: str) -> Response:
 
 
 @invite_blueprint.get("/benchmarks/<benchmark>/invites")
-@asks(answer("A page of invites.", derive.Page[access.Invite]), scopes=("organise",), also="scope kept page")
+@asks(answer("A page of invites.", derive.Page[access.Invite]), scopes=("organise",), also="kept page")
 def list_invites(caller: Caller, query: PageQuery, benchmark: str) -> Response:
     """List the invites of a benchmark, newest first.
 
@@ -321,7 +321,7 @@ def list_invites(caller: Caller, query: PageQuery, benchmark: str) -> Response:
 
 
 @invite_blueprint.delete("/benchmarks/<benchmark>/invites/<invite>")
-@asks(scopes=("organise",), also="scope kept erases")
+@asks(scopes=("organise",), also="kept erases")
 def delete_invite(caller: Caller, benchmark: str, invite: str) -> None:
     """Withdraw an invite.
 
@@ -333,7 +333,7 @@ def delete_invite(caller: Caller, benchmark: str, invite: str) -> None:
 @invite_blueprint.post("/join")
 @publishes(
     answer("The team and its token.", access.JoinedTeam, status=201),
-    also="scope over conflict limited makes",
+    also="shown over conflict limited makes",
     body=Body(json=access.JoinRequest, examples={"gent": "JoinRequest"}),
 )
 def join() -> Response:
@@ -358,7 +358,7 @@ token_blueprint = Blueprint("tokens", __name__, url_prefix="/v1/tokens")
 @asks(
     answer("The token.", access.NewToken, status=201),
     scopes=("organise",),
-    also="scope kept makes",
+    also="kept makes",
     body=Body(json=access.TokenRequest, examples={"dashboard": "DashboardToken"}),
 )
 def create_token(caller: Caller) -> Response:
@@ -373,7 +373,7 @@ def create_token(caller: Caller) -> Response:
 
 
 @token_blueprint.get("")
-@asks(answer("A page of tokens.", derive.Page[access.Token]), scopes=("organise",), also="scope page")
+@asks(answer("A page of tokens.", derive.Page[access.Token]), scopes=("organise",), also="page")
 def list_tokens(caller: Caller, query: PageQuery) -> Response:
     """List all tokens, newest first.
 
@@ -383,7 +383,7 @@ def list_tokens(caller: Caller, query: PageQuery) -> Response:
 
 
 @token_blueprint.delete("/<token_id>")
-@asks(scopes=("organise",), also="scope found erases")
+@asks(scopes=("organise",), also="found erases")
 def revoke_token(caller: Caller, token_id: str) -> None:
     """Revoke a token.
 
@@ -399,7 +399,7 @@ webhook_blueprint = Blueprint("webhooks", __name__, url_prefix="/v1/webhooks")
 @asks(
     answer("The webhook and its secret.", access.NewWebhook, status=201),
     scopes=("submit",),
-    also="scope kept makes conflict limited",
+    also="kept makes conflict limited",
     body=Body(json=access.WebhookRequest, examples={"scored": "WebhookRequest"}),
 )
 def create_webhook(caller: Caller) -> Response:
@@ -412,7 +412,7 @@ def create_webhook(caller: Caller) -> Response:
 
 
 @webhook_blueprint.get("")
-@asks(answer("A page of webhooks.", derive.Page[access.Webhook]), scopes=("submit",), also="scope page")
+@asks(answer("A page of webhooks.", derive.Page[access.Webhook]), scopes=("submit",), also="page")
 def list_webhooks(caller: Caller, query: PageQuery) -> Response:
     """List your webhooks, newest first.
 
@@ -422,7 +422,7 @@ def list_webhooks(caller: Caller, query: PageQuery) -> Response:
 
 
 @webhook_blueprint.delete("/<webhook>")
-@asks(scopes=("submit",), also="scope found erases limited")
+@asks(scopes=("submit",), also="found erases limited")
 def delete_webhook(caller: Caller, webhook: str) -> None:
     """Delete a webhook.
 
@@ -432,7 +432,7 @@ def delete_webhook(caller: Caller, webhook: str) -> None:
 
 
 @webhook_blueprint.post("/<webhook>/test")
-@asks(answer("The delivery of the test.", access.Delivery, status=202), scopes=("submit",), also="scope found conflict")
+@asks(answer("The delivery of the test.", access.Delivery, status=202), scopes=("submit",), also="found conflict")
 def test_webhook(caller: Caller, webhook: str) -> Response:
     """Send a test to a webhook.
 
@@ -443,7 +443,7 @@ def test_webhook(caller: Caller, webhook: str) -> Response:
 
 
 @webhook_blueprint.get("/<webhook>/deliveries")
-@asks(answer("A page of deliveries.", derive.Page[access.Delivery]), scopes=("submit",), also="scope found page")
+@asks(answer("A page of deliveries.", derive.Page[access.Delivery]), scopes=("submit",), also="found page")
 def list_deliveries(caller: Caller, query: PageQuery, webhook: str) -> Response:
     """List the deliveries of a webhook, newest first.
 

@@ -22,7 +22,7 @@ blueprint = Blueprint("leaderboard", __name__, url_prefix="/v1/benchmarks/<bench
 @blueprint.get("")
 @asks(
     answer("The leaderboard.", boards.Leaderboard, *texts(boards.SHEET_FORMATS)),
-    also="scope kept page forms invalid poll",
+    also="shown kept page forms invalid poll",
 )
 def get_leaderboard(caller: Caller, query: boards.LeaderboardQuery, benchmark: str) -> Response:
     """Get the leaderboard with its significance tests.
@@ -50,7 +50,7 @@ matrix_blueprint = Blueprint("matrix", __name__, url_prefix="/v1/benchmarks/<ben
 
 
 @matrix_blueprint.get("/matrix")
-@asks(answer("The matrix.", boards.Matrix, *texts(boards.SHEET_FORMATS)), also="scope kept page forms invalid poll")
+@asks(answer("The matrix.", boards.Matrix, *texts(boards.SHEET_FORMATS)), also="shown kept page forms invalid poll")
 def get_matrix(caller: Caller, query: boards.MatrixQuery, benchmark: str) -> Response:
     """Get the score that ranks, of every row of the leaderboard in every part.
 
@@ -64,7 +64,7 @@ def get_matrix(caller: Caller, query: boards.MatrixQuery, benchmark: str) -> Res
 
 @matrix_blueprint.get("/scores")
 @asks(
-    answer("A page of scores.", Page[boards.ScoreLine], *texts(calls.ITEM_FORMS)), also="scope kept page forms invalid"
+    answer("A page of scores.", Page[boards.ScoreLine], *texts(calls.ITEM_FORMS)), also="shown kept page forms invalid"
 )
 def list_scores(caller: Caller, query: boards.ScoresQuery, benchmark: str) -> Response:
     """List every score of every part, of all rows of the leaderboard.
@@ -79,7 +79,7 @@ def list_scores(caller: Caller, query: boards.ScoresQuery, benchmark: str) -> Re
 
 
 @matrix_blueprint.get("/badge.svg")
-@asks(answer("The badge.", "image/svg+xml"), also="scope kept")
+@asks(answer("The badge.", "image/svg+xml"), also="shown kept")
 def get_badge(caller: Caller, query: boards.BadgeQuery, benchmark: str) -> Response:
     """Get the rank of a team as a picture.
 
@@ -91,7 +91,7 @@ def get_badge(caller: Caller, query: boards.BadgeQuery, benchmark: str) -> Respo
 
 
 @matrix_blueprint.get("/history")
-@asks(answer("A page of scores.", Page[boards.HistoryEntry]), also="scope kept page invalid")
+@asks(answer("A page of scores.", Page[boards.HistoryEntry]), also="shown kept page invalid")
 def get_history(caller: Caller, query: boards.HistoryQuery, benchmark: str) -> Response:
     """List what a team reached, oldest first.
 
@@ -115,7 +115,7 @@ comparison_blueprint = Blueprint("comparisons", __name__, url_prefix="/v1")
     ),
     answer("The comparison is stored and not finished yet.", compared.StoredComparison, status=202),
     scopes=("submit",),
-    also="scope kept wait makes tagged quota limited",
+    also="kept wait makes tagged quota limited",
     body=Body(json=compared.ComparisonRequest, examples={"board": "ComparisonRequest"}),
 )
 def ask_comparison(caller: Caller, benchmark: str) -> Response:
@@ -135,7 +135,7 @@ def ask_comparison(caller: Caller, benchmark: str) -> Response:
 
 
 @comparison_blueprint.get("/benchmarks/<benchmark>/comparisons")
-@asks(answer("A page of comparisons.", Page[compared.ComparisonSummary]), also="scope kept page")
+@asks(answer("A page of comparisons.", Page[compared.ComparisonSummary]), also="shown kept page")
 def list_benchmark_comparisons(caller: Caller, query: PageQuery, benchmark: str) -> Response:
     """List the comparisons of a benchmark, by id.
 
@@ -146,7 +146,7 @@ def list_benchmark_comparisons(caller: Caller, query: PageQuery, benchmark: str)
 
 
 @comparison_blueprint.get("/comparisons/<comparison>")
-@asks(answer("The comparison.", compared.StoredComparison, *texts(FORMATS)), also="scope kept forms poll invalid")
+@asks(answer("The comparison.", compared.StoredComparison, *texts(FORMATS)), also="shown kept forms poll invalid")
 def get_comparison(caller: Caller, query: compared.ComparisonQuery, comparison: str) -> Response:
     """Get a comparison.
 
@@ -165,7 +165,7 @@ def get_comparison(caller: Caller, query: compared.ComparisonQuery, comparison: 
 
 
 @comparison_blueprint.delete("/comparisons/<comparison>")
-@asks(scopes=("submit",), also="scope kept conflict erases")
+@asks(scopes=("submit",), also="kept conflict erases")
 def delete_comparison(caller: Caller, comparison: str) -> Response:
     """Delete a comparison.
 

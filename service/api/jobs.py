@@ -1,5 +1,7 @@
 """Serve scoring jobs."""
 
+from functools import partial
+
 from flask import Blueprint, Response
 
 from service.api import answers, calls, forms
@@ -13,7 +15,7 @@ from treescore.render.forms import FORMATS
 
 blueprint = Blueprint("jobs", __name__, url_prefix="/v1/jobs")
 
-JOB_READERS = ("score", "read")
+reads = partial(asks, scopes=("score", "read"), anyone=True)
 
 
 @blueprint.post("")
@@ -27,7 +29,7 @@ JOB_READERS = ("score", "read")
     answer("The job is stored and not finished yet.", contract.Job, status=202),
     scopes=("score",),
     anyone=True,
-    also="scope wait keyed makes tagged limited",
+    also="wait keyed makes tagged limited",
     body=Body(
         json=contract.JobRequest,
         form="JobForm",
@@ -56,7 +58,7 @@ def submit_job(caller: Caller) -> Response:
 
 
 @blueprint.get("")
-@asks(answer("A page of jobs.", Page[contract.JobSummary]), scopes=jobs.MAKERS, also="scope page")
+@asks(answer("A page of jobs.", Page[contract.JobSummary]), scopes=jobs.MAKERS, also="page")
 def list_jobs(caller: Caller, query: contract.JobsQuery) -> Response:
     """List your jobs, newest first.
 
@@ -67,7 +69,7 @@ def list_jobs(caller: Caller, query: contract.JobsQuery) -> Response:
 
 
 @blueprint.get("/<job_id>")
-@asks(answer("The job.", contract.Job), scopes=JOB_READERS, anyone=True, also="scope kept poll")
+@reads(answer("The job.", contract.Job), also="kept poll")
 def get_job(caller: Caller, job_id: str) -> Response:
     """Get a job.
 
@@ -78,7 +80,7 @@ def get_job(caller: Caller, job_id: str) -> Response:
 
 
 @blueprint.delete("/<job_id>")
-@asks(scopes=("score",), anyone=True, also="scope kept erases owned")
+@asks(scopes=("score",), anyone=True, also="kept erases owned")
 def delete_job(caller: Caller, job_id: str) -> None:
     """Delete a job with its texts and results.
 
@@ -88,9 +90,7 @@ def delete_job(caller: Caller, job_id: str) -> None:
 
 
 @blueprint.post("/<job_id>/cancel")
-@asks(
-    answer("The cancelled job.", contract.Job), scopes=("score",), anyone=True, also="scope kept tagged conflict owned"
-)
+@asks(answer("The cancelled job.", contract.Job), scopes=("score",), anyone=True, also="kept tagged conflict owned")
 def cancel_job(caller: Caller, job_id: str) -> Response:
     """Cancel a job.
 
@@ -100,11 +100,9 @@ def cancel_job(caller: Caller, job_id: str) -> Response:
 
 
 @blueprint.get("/<job_id>/items")
-@asks(
+@reads(
     answer("A page of items in the order of gold.", Page[Item], *texts(calls.ITEM_FORMS)),
-    scopes=JOB_READERS,
-    anyone=True,
-    also="scope kept page forms conflict invalid",
+    also="kept page forms conflict invalid",
 )
 def list_items(caller: Caller, query: contract.ItemsQuery, job_id: str) -> Response:
     """List the items of one system and one metric.
@@ -115,11 +113,9 @@ def list_items(caller: Caller, query: contract.ItemsQuery, job_id: str) -> Respo
 
 
 @blueprint.get("/<job_id>/trees")
-@asks(
+@reads(
     answer("A page of trees.", Page[contract.Tree], examples={"dependencies": "TreesOfJob"}),
-    scopes=JOB_READERS,
-    anyone=True,
-    also="scope kept page conflict invalid",
+    also="kept page conflict invalid",
 )
 def list_job_trees(caller: Caller, query: contract.JobTreesQuery, job_id: str) -> Response:
     """List the trees of one system beside gold's, sentence by sentence.
@@ -132,12 +128,7 @@ def list_job_trees(caller: Caller, query: contract.JobTreesQuery, job_id: str) -
 
 
 @blueprint.get("/<job_id>/slices")
-@asks(
-    answer("The slices, or the names of the groupings.", contract.Slices),
-    scopes=JOB_READERS,
-    anyone=True,
-    also="scope kept conflict",
-)
+@reads(answer("The slices, or the names of the groupings.", contract.Slices), also="kept conflict")
 def get_slices(caller: Caller, query: contract.SlicesQuery, job_id: str) -> Response:
     """Get scores by label, relation, part of speech, length or distance.
 
@@ -149,7 +140,7 @@ def get_slices(caller: Caller, query: contract.SlicesQuery, job_id: str) -> Resp
 
 
 @blueprint.get("/<job_id>/report")
-@asks(answer("The report.", "text/plain"), scopes=JOB_READERS, anyone=True, also="scope kept conflict")
+@reads(answer("The report.", "text/plain"), also="kept conflict")
 def get_report(caller: Caller, query: contract.ReportQuery, job_id: str) -> Response:
     """Get a report in the layout of the original program.
 
@@ -159,11 +150,9 @@ def get_report(caller: Caller, query: contract.ReportQuery, job_id: str) -> Resp
 
 
 @blueprint.get("/<job_id>/comparisons")
-@asks(
+@reads(
     answer("One comparison for each score that the job names.", contract.Comparisons, *texts(FORMATS)),
-    scopes=JOB_READERS,
-    anyone=True,
-    also="scope kept conflict",
+    also="kept conflict",
 )
 def get_comparisons(caller: Caller, query: contract.ComparisonsQuery, job_id: str) -> Response:
     """Get the significance tests between the systems.
@@ -174,12 +163,7 @@ def get_comparisons(caller: Caller, query: contract.ComparisonsQuery, job_id: st
 
 
 @blueprint.get("/<job_id>/agreement")
-@asks(
-    answer("Correlations and decile tables.", contract.Agreements),
-    scopes=JOB_READERS,
-    anyone=True,
-    also="scope kept conflict",
-)
+@reads(answer("Correlations and decile tables.", contract.Agreements), also="kept conflict")
 def get_agreement(caller: Caller, job_id: str) -> Response:
     """Get the agreement of pairs of scores over the sentences.
 

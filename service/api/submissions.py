@@ -1,5 +1,7 @@
 """Serve submissions."""
 
+from functools import partial
+
 from flask import Blueprint, Response
 
 from service.api import answers, calls, forms
@@ -14,7 +16,7 @@ from service.usecases.submissions import results, submissions, validation, views
 
 blueprint = Blueprint("submissions", __name__, url_prefix="/v1")
 
-SUBMISSION_READERS = ("submit", "read")
+reads = partial(asks, scopes=("submit", "read"))
 
 
 @blueprint.post("/benchmarks/<benchmark>/submissions")
@@ -32,7 +34,7 @@ SUBMISSION_READERS = ("submit", "read")
         status=202,
     ),
     scopes=("submit",),
-    also="scope kept wait keyed makes tagged quota limited",
+    also="kept wait keyed makes tagged quota limited",
     body=Body(json=contract.SubmissionRequest, form="SubmissionForm", examples={"biaffine": "SubmissionRequest"}),
 )
 def submit(caller: Caller, query: contract.SubmitQuery, benchmark: str) -> Response:
@@ -59,14 +61,13 @@ def submit(caller: Caller, query: contract.SubmitQuery, benchmark: str) -> Respo
 
 
 @blueprint.get("/benchmarks/<benchmark>/submissions")
-@asks(
+@reads(
     answer(
         "A page of submissions without outputs and scores; with `include=main`, with the main score.",
         Page[contract.SubmissionSummary],
         headers="RateLimit RateLimitLimit RateLimitPolicy RateLimitRemaining RateLimitReset",
     ),
-    scopes=SUBMISSION_READERS,
-    also="scope kept page",
+    also="kept page",
 )
 def list_submissions(caller: Caller, query: contract.SubmissionsQuery, benchmark: str) -> Response:
     """List the submissions of your team, newest first.
@@ -81,7 +82,7 @@ def list_submissions(caller: Caller, query: contract.SubmissionsQuery, benchmark
 
 
 @blueprint.get("/submissions/<submission>")
-@asks(answer("The submission.", contract.Submission), scopes=SUBMISSION_READERS, also="scope kept poll")
+@reads(answer("The submission.", contract.Submission), also="kept poll")
 def get_submission(caller: Caller, submission: str) -> Response:
     """Get a submission.
 
@@ -94,7 +95,7 @@ def get_submission(caller: Caller, submission: str) -> Response:
 @asks(
     answer("The changed submission.", contract.Submission),
     scopes=("submit",),
-    also="scope kept tagged conflict limited",
+    also="kept tagged conflict limited",
     body=Body(json=contract.SubmissionChanges, examples={"withdrawn": "Withdrawal"}),
 )
 def patch_submission(caller: Caller, submission: str) -> Response:
@@ -107,7 +108,7 @@ def patch_submission(caller: Caller, submission: str) -> Response:
 
 
 @blueprint.delete("/submissions/<submission>")
-@asks(scopes=("submit",), also="scope kept erases")
+@asks(scopes=("submit",), also="kept erases")
 def delete_submission(caller: Caller, submission: str) -> None:
     """Delete a submission with its outputs and scores.
 
@@ -117,7 +118,7 @@ def delete_submission(caller: Caller, submission: str) -> None:
 
 
 @blueprint.post("/submissions/<submission>/cancel")
-@asks(answer("The cancelled submission.", contract.Submission), scopes=("submit",), also="scope kept tagged conflict")
+@asks(answer("The cancelled submission.", contract.Submission), scopes=("submit",), also="kept tagged conflict")
 def cancel_submission(caller: Caller, submission: str) -> Response:
     """Cancel a submission.
 
@@ -131,7 +132,7 @@ def cancel_submission(caller: Caller, submission: str) -> Response:
     answer("The submission finished within the wait.", contract.Submission, status=201),
     answer("The submission is queued.", contract.Submission, status=202),
     scopes=("submit",),
-    also="scope kept wait makes tagged conflict limited",
+    also="kept wait makes tagged conflict limited",
 )
 def retry_submission(caller: Caller, submission: str) -> Response:
     """Score a submission again after a failure of the service.
@@ -143,10 +144,9 @@ def retry_submission(caller: Caller, submission: str) -> Response:
 
 
 @blueprint.get("/submissions/<submission>/items")
-@asks(
+@reads(
     answer("A page of items in the order of gold.", Page[SubmissionItem], *texts(calls.ITEM_FORMS)),
-    scopes=SUBMISSION_READERS,
-    also="scope kept page forms conflict invalid",
+    also="kept page forms conflict invalid",
 )
 def list_submission_items(caller: Caller, query: contract.SubmissionItemsQuery, submission: str) -> Response:
     """List the items of one part and one metric.
@@ -157,7 +157,7 @@ def list_submission_items(caller: Caller, query: contract.SubmissionItemsQuery, 
 
 
 @blueprint.get("/submissions/<submission>/trees")
-@asks(answer("A page of trees.", Page[Tree]), scopes=SUBMISSION_READERS, also="scope kept page conflict invalid")
+@reads(answer("A page of trees.", Page[Tree]), also="kept page conflict invalid")
 def list_submission_trees(caller: Caller, query: contract.SubmissionTreesQuery, submission: str) -> Response:
     """List the trees of one part, sentence by sentence.
 
@@ -169,11 +169,7 @@ def list_submission_trees(caller: Caller, query: contract.SubmissionTreesQuery, 
 
 
 @blueprint.get("/submissions/<submission>/slices")
-@asks(
-    answer("The slices, or the names of the groupings.", contract.SubmissionSlices),
-    scopes=SUBMISSION_READERS,
-    also="scope kept conflict",
-)
+@reads(answer("The slices, or the names of the groupings.", contract.SubmissionSlices), also="kept conflict")
 def get_submission_slices(caller: Caller, query: contract.SubmissionSlicesQuery, submission: str) -> Response:
     """Get scores by label, relation, part of speech, length or distance.
 
@@ -183,10 +179,9 @@ def get_submission_slices(caller: Caller, query: contract.SubmissionSlicesQuery,
 
 
 @blueprint.get("/submissions/<submission>/output")
-@asks(
+@reads(
     answer("The submitted bytes; an object of texts for a format of several texts.", "text/plain", TextsByName),
-    scopes=SUBMISSION_READERS,
-    also="scope kept",
+    also="kept",
 )
 def get_output(caller: Caller, query: contract.OutputQuery, submission: str) -> Response:
     """Get the submitted output of one part.

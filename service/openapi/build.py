@@ -307,6 +307,7 @@ def _words(route: Route) -> Iterator[Word]:
     holds = {
         "v1": route.path.startswith("/v1/"),
         "token": operation.scopes is not None,
+        "scope": bool(operation.scopes),
         "read": route.method == "get",
         "body": operation.body is not None,
     }

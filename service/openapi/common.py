@@ -72,14 +72,15 @@ class Common:
 
 _QUOTA = ("RateLimitLimit", "RateLimitRemaining", "RateLimitReset", "RateLimitPolicy", "RateLimit")
 _FINE = (200, 201, 202)
-IMPLIED = ("v1", "token", "read", "body")
-"""Words that an operation has by its address, its token, its method and its body."""
+IMPLIED = ("v1", "token", "scope", "read", "body")
+"""Words that an operation has by its address, its token and the scopes of it, its method and its body."""
 WORDS: Mapping[str, Word] = {
     "v1": Word("RequestId", dict.fromkeys(_FINE, "RequestId"), "BadRequest"),  # every operation below /v1
     "token": Word(answers="Unauthorized"),  # an operation that reads a token
     "read": Word("IfNoneMatch", {200: "ETag Vary CacheControl ContentEncoding"}, "NotModified"),  # every GET
     "body": Word(answers="PayloadTooLarge UnsupportedMediaType Unprocessable"),  # an operation with a body
     "scope": Word(answers="Forbidden"),  # the token may lack the scope
+    "shown": Word(answers="Forbidden"),  # what is asked may not be shown
     "found": Word(answers="NotFound"),  # the resource in the path or query may be unknown
     "kept": Word(answers="NotFound Gone"),  # the same, and it may be deleted
     "over": Word(answers="Gone"),  # what a secret stands for may be over
