@@ -371,7 +371,24 @@ class Notice(TypedDict):
     at: common.Moment
 
 
-class Benchmark(TypedDict):
+@derive.inline
+class ShownScoring(TypedDict):
+    """What a benchmark and a revision have in common: the scoring, and what became of gold."""
+
+    id: str
+    format: common.Format
+    transforms: common.Transforms
+    metrics: common.Metrics
+    main_score: str
+    errors: Annotated[str, OneOf(requests.ERRORS)]
+    parts: PartSizes
+    state: RevisionState
+    created_at: common.Moment
+    failure: common.Failure | None
+    warnings: Sequence[common.Warning]
+
+
+class Benchmark(ShownScoring):
     """A benchmark, with its active revision.
 
     Attributes:
@@ -385,16 +402,8 @@ class Benchmark(TypedDict):
             sentences; for organisers.
     """
 
-    id: str
     title: str
     series: str | None
-    format: common.Format
-    transforms: common.Transforms
-    metrics: common.Metrics
-    main_score: str
-    errors: Annotated[str, OneOf(requests.ERRORS)]
-    parts: PartSizes
-    state: RevisionState
     revision: ShownRevision
     active_revision: int | None
     pending_revision: int | None
@@ -409,13 +418,10 @@ class Benchmark(TypedDict):
     leaderboard: Annotated[Mapping[str, Json], partial(fields.Nested, derive.schema_class(LeaderboardSettings))]
     about: Annotated[Mapping[str, Json], partial(fields.Nested, derive.schema_class(About))]
     notice: Notice | None
-    created_at: common.Moment
     updated_at: common.Moment
-    failure: common.Failure | None
-    warnings: Sequence[common.Warning]
 
 
-class Revision(TypedDict):
+class Revision(ShownScoring):
     """A version of the gold and the scoring of a benchmark.
 
     Attributes:
@@ -425,26 +431,15 @@ class Revision(TypedDict):
             differs in few sentences; for organisers.
     """
 
-    id: str
     benchmark: str
     number: common.Ordinal
-    state: RevisionState
     active: bool
     dry_run: bool
     reason: str | None
     public_reason: str | None
-    format: common.Format
-    transforms: common.Transforms
-    metrics: common.Metrics
-    main_score: str
-    errors: Annotated[str, OneOf(requests.ERRORS)]
-    parts: PartSizes
-    created_at: common.Moment
     activated_at: common.Moment | None
     progress: common.Progress | None
     moved: Sequence[RankChange] | None
-    failure: common.Failure | None
-    warnings: Sequence[common.Warning]
 
 
 @derive.inline

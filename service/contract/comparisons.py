@@ -130,11 +130,11 @@ class Detectable(TypedDict):
     alpha: float | None
 
 
-class ComparisonSettings(TypedDict, total=False):
-    """The settings of the test, with the defaults.
+@inline
+class TestSettings(TypedDict, total=False):
+    """What settings of a test and signatures have in common.
 
     Attributes:
-        runs_required: Whether the request named `runs` `random`.
         level: Null: 1 - `alpha`.
     """
 
@@ -142,17 +142,26 @@ class ComparisonSettings(TypedDict, total=False):
     unit: str
     alternative: str
     shuffles: int | None
-    resamples: int
     correction: str
     runs: str
     margin: float | None
     power: float
-    runs_required: bool
     alpha: float
-    seed: int
     interval: str
     level: float | None
     clusters: str
+
+
+class ComparisonSettings(TestSettings, total=False):
+    """The settings of the test, with the defaults.
+
+    Attributes:
+        runs_required: Whether the request named `runs` `random`.
+    """
+
+    resamples: int
+    runs_required: bool
+    seed: int
     mcnemar: str
 
 
@@ -180,15 +189,6 @@ class ComparisonSummary(TypedDict):
 
 
 @inline
-class ComparedSentences(TypedDict, total=False):
-    """Of all its runs, in a job."""
-
-    total: int
-    error: int
-    skip: int
-
-
-@inline
 class RunsSpread(TypedDict, total=False):
     """Spread of the runs of the system, if there are several."""
 
@@ -206,6 +206,7 @@ class ComparedSystem(TypedDict, total=False):
     Attributes:
         name: Name of the system; of a submission its id.
         rank: Equal scores share a rank.
+        sentences: Of all its runs, in a job.
         cluster: Null unless the test is two-sided.
         rank_interval: Null unless the test is two-sided.
         missing_parts: Number of parts without an output.
@@ -214,7 +215,7 @@ class ComparedSystem(TypedDict, total=False):
     name: str
     score: float
     rank: int
-    sentences: ComparedSentences
+    sentences: common.SentenceCounts
     ci: ComputedInterval | None
     runs: RunsSpread
     cluster: int | None
@@ -427,7 +428,7 @@ class Pair(TypedDict):
     reason: NotRequired[str]
 
 
-class ComparisonSignature(TypedDict, total=False):
+class ComparisonSignature(TestSettings, total=False):
     """Everything beside the counts that the figures depend on.
 
     Results of jobs have here the metric, its parameters and transforms, and the formats, as asked; of submissions the
@@ -436,7 +437,6 @@ class ComparisonSignature(TypedDict, total=False):
     Attributes:
         system_formats: The formats of the outputs of each system, in the order of its training runs.
         shuffles: As `resamples` and `seed` null where nothing is drawn.
-        level: Null: 1 - `alpha`.
     """
 
     metric: str
@@ -445,21 +445,9 @@ class ComparisonSignature(TypedDict, total=False):
     format: common.Format
     system_formats: Mapping[str, Sequence[common.Format]]
     score: str
-    test: str
-    alternative: str
-    unit: str
-    shuffles: int | None
     resamples: int | None
-    interval: str
-    level: float | None
     seed: int | None
-    correction: str
-    alpha: float
-    clusters: str
     mcnemar: str | None
-    runs: str
-    margin: float | None
-    power: float
     gold: str | None
     version: str
 
@@ -479,8 +467,8 @@ class ScoreTerm(TypedDict, total=False):
 
 
 @inline
-class ComparisonFamily(TypedDict, total=False):
-    """The pairs that are corrected together."""
+class ComparisonFamily(TypedDict):
+    """The tests that are corrected together."""
 
     size: int
     definition: str
@@ -719,14 +707,6 @@ class AcrossPair(TypedDict):
     b_better: AcrossSide
 
 
-@inline
-class AcrossFamily(TypedDict):
-    """The tests that are corrected together."""
-
-    size: int
-    definition: str
-
-
 class Across(TypedDict):
     """The comparisons of two or more scores as one family, corrected once.
 
@@ -734,7 +714,7 @@ class Across(TypedDict):
         assumed: What the claims rest on.
     """
 
-    family: AcrossFamily
+    family: ComparisonFamily
     correction: str
     alpha: float
     assumed: str

@@ -375,46 +375,30 @@ def bounded(least: int, most: int, code: str = "bad-value") -> Callable[..., Who
 
 
 class Positive(Checked):
-    """A number above 0, within the bounds of its shape.
+    """A number above 0, of which `words` say the upper bound, as `bound` does in JSON Schema."""
 
-    Attributes:
-        words: on its upper bound.
-    """
-
-    words: ClassVar[str]
+    def __init__(self, bound: Mapping[str, int], words: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.bound, self.words = bound, words
 
     def check(self, value: object) -> object:
-        """A number, not a boolean."""
-        bounds: Mapping[str, Any] = self.shape
-        most, above = (bounds.get(name, inf) for name in ("maximum", "exclusiveMaximum"))
+        """A number, not a boolean, as a float."""
+        most, above = (self.bound.get(name, inf) for name in ("maximum", "exclusiveMaximum"))
         if isinstance(value, bool) or not isinstance(value, int | float) or not (0 < value <= most and value < above):
             raise ValidationError([Fault("bad-value", f"This must be a number above 0 and {self.words}.")])
-        return value
+        return float(value)
+
+    def json_schema(self) -> dict[str, object]:
+        """Return the JSON Schema of what `check` accepts."""
+        return {"type": "number", "exclusiveMinimum": 0, **self.bound}
 
 
-class Step(Positive):
-    """The step to which scores are rounded."""
-
-    shape: ClassVar[Shape] = {"type": "number", "exclusiveMinimum": 0, "maximum": 1}
-    words = "at most 1, as 0.01"
-
-
-class Margin(Positive):
-    """A margin of non-inferiority, in units of the score."""
-
-    shape: ClassVar[Shape] = {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_MARGIN}
-    words = f"at most {MAX_MARGIN}, in units of the score, as 0.01"
-
-    def check(self, value: object) -> object:
-        """A number, as a float."""
-        return float(super().check(value))  # type: ignore[arg-type]
-
-
-class Fraction(Positive):
-    """A share of a whole, which leaves some of it."""
-
-    shape: ClassVar[Shape] = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
-    words = "below 1, as 0.5"
+Step = partial(Positive, {"maximum": 1}, "at most 1, as 0.01")
+"""Makes the field of a step to which scores are rounded."""
+Margin = partial(Positive, {"maximum": MAX_MARGIN}, f"at most {MAX_MARGIN}, in units of the score, as 0.01")
+"""The same of a margin of non-inferiority, in units of the score."""
+Fraction = partial(Positive, {"exclusiveMaximum": 1}, "below 1, as 0.5")
+"""The same of a share of a whole, which leaves some of it."""
 
 
 class Mapped(Checked):

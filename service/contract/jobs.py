@@ -472,18 +472,24 @@ class Slice(TypedDict):
     sentences: NotRequired[int]
 
 
-class Slices(TypedDict):
-    """The slices of a system under a metric, or the names of the groupings.
+@derive.inline
+class SlicesOrGroupings(TypedDict):
+    """The slices of an output under a metric, or the names of the groupings.
 
     Attributes:
         groupings: Names of the groupings, if the query has no `by`.
     """
 
-    system: str
     metric: str
     groupings: NotRequired[Sequence[str]]
     by: NotRequired[str]
     slices: NotRequired[Sequence[Slice]]
+
+
+class Slices(SlicesOrGroupings):
+    """The slices of a system under a metric, or the names of the groupings."""
+
+    system: str
 
 
 TreeMark: TypeAlias = Annotated[

@@ -136,11 +136,30 @@ class RowRuns(TypedDict):
     sd: float | None
 
 
-class LeaderboardRow(TypedDict):
-    """A row of a leaderboard.
+@derive.inline
+class SheetRow(TypedDict):
+    """What the rows of a leaderboard and of a matrix have in common.
 
     Attributes:
         rank: Ties share a rank; null for baselines and rows without a score.
+    """
+
+    rank: int | None
+    role: common.Role
+    team: str | None
+    team_name: str | None
+    submission: str
+    name: str | None
+    score: float | None
+    runs: RowRuns | None
+    missing_parts: MissingParts | None
+    scored_parts: ScoredParts | None
+
+
+class LeaderboardRow(SheetRow):
+    """A row of a leaderboard.
+
+    Attributes:
         rank_interval: Among all rows with a rank; the intervals hold together at 95 %. Null for rows that were not
             tested.
         links: Null where the name is not shown.
@@ -156,26 +175,16 @@ class LeaderboardRow(TypedDict):
         reason: Why the row is not tested.
     """
 
-    rank: int | None
     rank_interval: Annotated[Sequence[int], derive.Says(minItems=2, maxItems=2)] | None
     cluster: int | None
-    role: common.Role
-    team: str | None
-    team_name: str | None
-    submission: str
-    name: str | None
     links: submissions.Links | None
     created_at: common.Moment
-    score: float | None
     scores: Mapping[str, float | None]
     covered: str | None
-    missing_parts: MissingParts | None
-    scored_parts: ScoredParts | None
     ci95: common.Interval | None
     p_next: common.Chance | None
     detectable: comparisons.Detectable | None
     considered: common.Ordinal | None
-    runs: RowRuns | None
     tested: bool | None
     reason: NotRequired[str | None]
 
@@ -262,25 +271,14 @@ class Leaderboard(Sheet):
     rows: Sequence[LeaderboardRow]
 
 
-class MatrixRow(TypedDict):
+class MatrixRow(SheetRow):
     """A row of a matrix.
 
     Attributes:
-        rank: Ties share a rank; null for baselines and rows without a score.
         values: The score in each of `parts`, in their order.
     """
 
-    rank: int | None
-    role: common.Role
-    team: str | None
-    team_name: str | None
-    submission: str
-    name: str | None
-    score: float | None
     values: Sequence[float | None]
-    runs: RowRuns | None
-    missing_parts: MissingParts | None
-    scored_parts: ScoredParts | None
 
 
 @derive.inline

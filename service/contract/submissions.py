@@ -127,44 +127,38 @@ class OutputQuery(Query):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubmissionItemsQuery(common.PageQuery, common.Choosing):
+class SubmissionItemsQuery(common.PageQuery, OutputQuery, common.Choosing):
     """Which items of a submission, and in which format.
 
     Attributes:
-        part: Name of a part; optional if the benchmark has one part.
         metric: Key of a metric of the benchmark; the default is the metric that ranks.
         format: Media type of the answer; the default follows `Accept`.
     """
 
-    part: str | None = None
     metric: str | None = None
     format: common.ItemForm | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubmissionTreesQuery(common.PageQuery, common.Choosing):
+class SubmissionTreesQuery(common.PageQuery, OutputQuery, common.Choosing):
     """Which trees of a submission.
 
     Attributes:
-        part: Name of a part; optional if the benchmark has one part.
         item: Number of one sentence, from 1; the other parameters then choose nothing.
     """
 
-    part: str | None = None
     item: common.Number | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubmissionSlicesQuery(Query):
+class SubmissionSlicesQuery(OutputQuery):
     """Which slices of a submission.
 
     Attributes:
-        part: Name of a part; optional if the benchmark has one part.
         metric: Key of a metric of the benchmark; the default is the metric that ranks.
         by: Name of a grouping. Write `#` as `%23`.
     """
 
-    part: str | None = None
     metric: str | None = None
     by: str | None = None
 
@@ -368,17 +362,9 @@ class Submission(SubmissionHead):
 SubmissionOrJob: TypeAlias = Annotated[Submission | jobs.Job, derive.OVERLAPPING, derive.Named("SubmissionOrJob")]
 
 
-class SubmissionSlices(TypedDict):
-    """The slices of a submission, or the names of the groupings.
-
-    Attributes:
-        groupings: Names of the groupings, if the query has no `by`.
-    """
+class SubmissionSlices(jobs.SlicesOrGroupings):
+    """The slices of a submission, or the names of the groupings."""
 
     submission: str
     revision: int
     part: str
-    metric: str
-    groupings: NotRequired[Sequence[str]]
-    by: NotRequired[str]
-    slices: NotRequired[Sequence[jobs.Slice]]

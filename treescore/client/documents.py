@@ -98,11 +98,11 @@ class ComputedInterval(Document):
 class ComparedSystem(Document):
     """A system of a comparison."""
 
-    views: ClassVar[Mapping[str, type[Document]]] = {"ci": ComputedInterval}
+    views: ClassVar[Mapping[str, type[Document]]] = {"sentences": SentenceCounts, "ci": ComputedInterval}
     name: str
     score: float
     rank: int
-    sentences: Document
+    sentences: SentenceCounts
     ci: ComputedInterval | None
     runs: Document
     cluster: int | None
@@ -118,27 +118,27 @@ class ComparisonSignature(Document):
     """
 
     views: ClassVar[Mapping[str, type[Document]]] = {"transforms": TransformEntry, "format": FormatChoice}
+    test: str
+    unit: str
+    alternative: str
+    shuffles: int | None
+    correction: str
+    runs: str
+    margin: float | None
+    power: float
+    alpha: float
+    interval: str
+    level: float | None
+    clusters: str
     metric: str
     params: Document
     transforms: tuple[TransformEntry, ...]
     format: str | FormatChoice
     system_formats: Document
     score: str
-    test: str
-    alternative: str
-    unit: str
-    shuffles: int | None
     resamples: int | None
-    interval: str
-    level: float | None
     seed: int | None
-    correction: str
-    alpha: float
-    clusters: str
     mcnemar: str | None
-    runs: str
-    margin: float | None
-    power: float
     gold: str | None
     version: str
 
@@ -555,11 +555,11 @@ class Slices(Document):
     """The slices of a system under a metric, or the names of the groupings."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"slices": Slice}
-    system: str
     metric: str
     groupings: tuple[str, ...]
     by: str
     slices: tuple[Slice, ...]
+    system: str
 
 
 class Comparisons(ComparisonsDocument):
@@ -659,15 +659,13 @@ class Benchmark(Document):
         "format": FormatChoice,
         "transforms": TransformEntry,
         "metrics": MetricEntry,
+        "failure": Failure,
+        "warnings": Warning,
         "quota": Quota,
         "leaderboard": LeaderboardSettings,
         "about": About,
-        "failure": Failure,
-        "warnings": Warning,
     }
     id: str
-    title: str
-    series: str | None
     format: str | FormatChoice
     transforms: tuple[str | TransformEntry, ...]
     metrics: tuple[str | MetricEntry, ...]
@@ -675,6 +673,11 @@ class Benchmark(Document):
     errors: str
     parts: Document
     state: str
+    created_at: str
+    failure: Failure | None
+    warnings: tuple[Warning, ...]
+    title: str
+    series: str | None
     revision: Document
     active_revision: int | None
     pending_revision: int | None
@@ -689,10 +692,7 @@ class Benchmark(Document):
     leaderboard: LeaderboardSettings
     about: About
     notice: Document | None
-    created_at: str
     updated_at: str
-    failure: Failure | None
-    warnings: tuple[Warning, ...]
 
 
 class TeamFitting(Document):
@@ -736,31 +736,31 @@ class Revision(Document):
         "format": FormatChoice,
         "transforms": TransformEntry,
         "metrics": MetricEntry,
-        "progress": Progress,
-        "moved": RankChange,
         "failure": Failure,
         "warnings": Warning,
+        "progress": Progress,
+        "moved": RankChange,
     }
     id: str
-    benchmark: str
-    number: int
-    state: str
-    active: bool
-    dry_run: bool
-    reason: str | None
-    public_reason: str | None
     format: str | FormatChoice
     transforms: tuple[str | TransformEntry, ...]
     metrics: tuple[str | MetricEntry, ...]
     main_score: str
     errors: str
     parts: Document
+    state: str
     created_at: str
+    failure: Failure | None
+    warnings: tuple[Warning, ...]
+    benchmark: str
+    number: int
+    active: bool
+    dry_run: bool
+    reason: str | None
+    public_reason: str | None
     activated_at: str | None
     progress: Progress | None
     moved: tuple[RankChange, ...] | None
-    failure: Failure | None
-    warnings: tuple[Warning, ...]
 
 
 class RevisionDifference(Document):
@@ -955,13 +955,13 @@ class SubmissionSlices(Document):
     """The slices of a submission, or the names of the groupings."""
 
     views: ClassVar[Mapping[str, type[Document]]] = {"slices": Slice}
-    submission: str
-    revision: int
-    part: str
     metric: str
     groupings: tuple[str, ...]
     by: str
     slices: tuple[Slice, ...]
+    submission: str
+    revision: int
+    part: str
 
 
 class LeaderboardRow(Document):
@@ -969,25 +969,25 @@ class LeaderboardRow(Document):
 
     views: ClassVar[Mapping[str, type[Document]]] = {"links": Links, "ci95": Interval, "detectable": Detectable}
     rank: int | None
-    rank_interval: tuple[int, ...] | None
-    cluster: int | None
     role: str
     team: str | None
     team_name: str | None
     submission: str
     name: str | None
-    links: Links | None
-    created_at: str
     score: float | None
-    scores: Document
-    covered: str | None
+    runs: Document | None
     missing_parts: tuple[str, ...] | None
     scored_parts: int | None
+    rank_interval: tuple[int, ...] | None
+    cluster: int | None
+    links: Links | None
+    created_at: str
+    scores: Document
+    covered: str | None
     ci95: Interval | None
     p_next: float | None
     detectable: Detectable | None
     considered: int | None
-    runs: Document | None
     tested: bool | None
     reason: str | None
 
@@ -1087,17 +1087,17 @@ class ComparisonSettings(Document):
     unit: str
     alternative: str
     shuffles: int | None
-    resamples: int
     correction: str
     runs: str
     margin: float | None
     power: float
-    runs_required: bool
     alpha: float
-    seed: int
     interval: str
     level: float | None
     clusters: str
+    resamples: int
+    runs_required: bool
+    seed: int
     mcnemar: str
 
 

@@ -467,8 +467,8 @@ class SubmissionMethods(SubmissionWork):
         label: str | None = None,
         q: str | None = None,
         order: str | None = None,
-        page: int | None = None,
         part: str | None = None,
+        page: int | None = None,
         metric: str | None = None,
     ) -> AsyncIterator[documents.SubmissionItem]:
         """List the items of one part and one metric."""
@@ -480,8 +480,8 @@ class SubmissionMethods(SubmissionWork):
                 "label": label,
                 "q": q,
                 "order": order,
-                "limit": page,
                 "part": part,
+                "limit": page,
                 "metric": metric,
             },
         ).listed(documents.SubmissionItem)
@@ -494,15 +494,15 @@ class SubmissionMethods(SubmissionWork):
         label: str | None = None,
         q: str | None = None,
         order: str | None = None,
-        page: int | None = None,
         part: str | None = None,
+        page: int | None = None,
         item: int | None = None,
     ) -> AsyncIterator[documents.Tree]:
         """List the trees of one part, sentence by sentence."""
         return self._call(
             "list_submission_trees",
             self.id,
-            query={"wrong": wrong, "label": label, "q": q, "order": order, "limit": page, "part": part, "item": item},
+            query={"wrong": wrong, "label": label, "q": q, "order": order, "part": part, "limit": page, "item": item},
         ).listed(documents.Tree)
 
     @method

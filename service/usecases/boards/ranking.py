@@ -11,13 +11,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from statistics import fmean, stdev
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 import numpy as np
 import orjson
 from sqlalchemy import ColumnElement, Connection
 
 from service.contract import submissions
+from service.contract.comparisons import ComparisonLabel
 from service.errors import NotFound, unprocessable
 from service.policy.figures import rank_value
 from service.requests import MACRO, POOLED, PRIVATE, PUBLIC
@@ -57,14 +58,6 @@ class BoardRow(NamedTuple):
 def links_document(links: Mapping[str, str]) -> submissions.Links:
     """Return where a submission links to."""
     return submissions.Links(paper=links.get("paper"), code=links.get("code"), model=links.get("model"))
-
-
-class Named(TypedDict):
-    """Team and name of a row's submission, as far as they are shown."""
-
-    team: str | None
-    team_name: str | None
-    name: str | None
 
 
 def team_key(entry: BoardEntry) -> str:
@@ -140,7 +133,7 @@ def ranked(entries: Iterable[BoardEntry], *, higher_is_better: bool) -> list[Boa
     return rows
 
 
-def named(entry: BoardEntry, names: Mapping[str, str]) -> Named:
+def named(entry: BoardEntry, names: Mapping[str, str]) -> ComparisonLabel:
     """Return the members that name a row.
 
     A team whose name is not shown has no id here either; an erased team has neither.
@@ -150,7 +143,7 @@ def named(entry: BoardEntry, names: Mapping[str, str]) -> Named:
         names: of the teams whose names are shown, by id.
     """
     team = entry.team_id if entry.team_id in names else None
-    return Named(
+    return ComparisonLabel(
         team=team,
         team_name=None if team is None else names[team],
         name=entry.name if team is not None or entry.team_id is None else None,

@@ -23,6 +23,7 @@ from sqlalchemy import Connection
 from service.caller import Caller
 from service.context import Context
 from service.contract import leaderboards
+from service.contract.comparisons import ComparisonLabel
 from service.contract.leaderboards import BoardQuery, LeaderboardRow
 from service.lru import LruCache
 from service.policy import gate
@@ -397,7 +398,9 @@ def _row_columns(rows: Sequence[BoardRow], names: Mapping[str, str], parts: Mapp
             leaderboards.RowRuns(count=len(runs), sd=row.entry.spread) if (runs := row.entry.runs) else None
             for row in rows
         ],
-        **{name: [each[name] for each in known] for kind in (ranking.Named, Missing) for name in kind.__annotations__},
+        **{
+            name: [each[name] for each in known] for kind in (ComparisonLabel, Missing) for name in kind.__annotations__
+        },
     }
 
 
