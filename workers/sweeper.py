@@ -76,15 +76,13 @@ class Sweeper:
             tokens.drop_keys_before(db, now - KEEP_KEYS)
             tokens.drop_expired_sessions(db, now)
             runs.forget_turns(db)
-            if context.config.retain_jobs_days:
-                expired = jobs.finished_before(db, now - timedelta(days=context.config.retain_jobs_days), limit=500)
-                jobs.erase(db, expired, now)
-            if context.config.retain_outputs_days:
-                before = now - timedelta(days=context.config.retain_outputs_days)
-                submissions.drop_outputs(db, submissions.with_old_outputs(db, before, limit=500), now)
-            if context.config.retain_comparisons_days:
-                before = now - timedelta(days=context.config.retain_comparisons_days)
-                comparisons.erase(db, comparisons.finished_before(db, before, limit=500), now)
+            for days, found_before, drop in (
+                (context.config.retain_jobs_days, jobs.finished_before, jobs.erase),
+                (context.config.retain_outputs_days, submissions.with_old_outputs, submissions.drop_outputs),
+                (context.config.retain_comparisons_days, comparisons.finished_before, comparisons.erase),
+            ):
+                if days:
+                    drop(db, found_before(db, now - timedelta(days=days), limit=500), now)
         self._drop_left_over()
         gold.sweep_gold_files(context)
 

@@ -146,34 +146,24 @@ OF_PROCESSES = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
 heap of its own keeps most of what the texts of its requests took."""
 
 
+def python_command(*words: str) -> list[str]:
+    """Return the command line of a module of Python."""
+    return [sys.executable, "-m", *words]
+
+
 def api_command() -> list[str]:
     """Return the command line of gunicorn with the API."""
-    return [sys.executable, "-m", "gunicorn", "--config", "python:service.gunicorn_conf", "service.wsgi:app"]
+    return python_command("gunicorn", "--config", "python:service.gunicorn_conf", "service.wsgi:app")
 
 
 def worker_command(queue: str) -> list[str]:
     """Return the command line of a worker on one queue."""
-    return [sys.executable, "-m", "workers.worker", "--queue", queue]
-
-
-def sweeper_command() -> list[str]:
-    """Return the command line of the sweeper."""
-    return [sys.executable, "-m", "workers.sweeper"]
+    return python_command("workers.worker", "--queue", queue)
 
 
 def views_command() -> list[str]:
     """Return the command line of the process that makes views."""
-    return [sys.executable, "-m", "workers.views"]
-
-
-def compiler_command() -> list[str]:
-    """Return the command line that compiles what scores large texts, while nothing else is to be done."""
-    return ["nice", "-n", "19", sys.executable, "-m", "treescore.warm"]
-
-
-def migrate_command() -> list[str]:
-    """Return the command line of the migrations."""
-    return [sys.executable, "-m", "service", "migrate"]
+    return python_command("workers.views")
 
 
 def prepared(config: Config) -> Config:
@@ -242,7 +232,7 @@ def worker(queue: str) -> None:
 def sweeper() -> None:
     """Run the sweeper, which requeues unfinished runs that no worker holds."""
     prepared(load_config())
-    become(sweeper_command())
+    become(python_command("workers.sweeper"))
 
 
 @click.command()

@@ -193,7 +193,7 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool, compil
             return
         if own_redis:
             start_redis(supervisor, config, listens)
-        supervisor.add(processes.Child("sweeper", processes.sweeper_command()))
+        supervisor.add(processes.Child("sweeper", processes.python_command("workers.sweeper")))
         supervisor.add(processes.Child("views", processes.views_command(), stop_seconds=30))
         for number in range(config.workers or os.cpu_count() or 1):
             supervisor.add(processes.Child(f"worker-{number}", processes.worker_command("live"), stop_seconds=30))
@@ -202,7 +202,9 @@ def run(config: Config, stop: Stop, token_words: str, *, own_redis: bool, compil
         supervisor.add(processes.Child("api", processes.api_command(), orphan_signal=signal.SIGTERM))
         if wait_until_ready(config, supervisor, stop):
             if compiler:
-                supervisor.add(processes.Child("compiler", processes.compiler_command(), once=True))
+                # compiles what scores large texts, while nothing else is to be done
+                compiler_command = ["nice", "-n", "19", *processes.python_command("treescore.warm")]
+                supervisor.add(processes.Child("compiler", compiler_command, once=True))
             processes.tell(config, processes.hosts_line(config))
             if not config.on_loopback and not config.trusted_proxies:
                 processes.tell(config, SLOW_CLIENTS)
@@ -221,7 +223,7 @@ def migrated(supervisor: processes.Supervisor, stop: Stop) -> bool:
     Raises:
         SystemExit: it cannot be done; the command has said why.
     """
-    migration = supervisor.add(processes.Child("migrate", processes.migrate_command(), once=True))
+    migration = supervisor.add(processes.Child("migrate", processes.python_command("service", "migrate"), once=True))
     while migration.poll() is None:
         if stop.wait(0.02):
             return False

@@ -221,26 +221,24 @@ def _pair(pair: Document, *, by_part: bool) -> dict[str, Any]:
     shown["detectable"] = _detectable(pair["detectable"])
     shown["noninferiority"] = _not_worse(pair["noninferiority"], (pair["a"], pair["b"]))
     if by_part and "parts" in pair:
-        parts = pair["parts"]
         shown["parts"] = {
-            side: chosen(tests, _PARTS) | _rounded(tests, _PARTS_P, figures.rounded_p) for side, tests in parts.items()
+            side: chosen(tests, _PARTS) | _rounded(tests, _PARTS_P, figures.rounded_p)
+            for side, tests in pair["parts"].items()
         }
     return shown
 
 
-def _detectable(detectable: Any) -> dict[str, Any] | None:
-    if detectable is None:
+def _detectable(known: Any) -> dict[str, Any] | None:
+    if known is None:
         return None
-    known = detectable
     shown = chosen(known, ("power",)) | _rounded(known, ("difference",), figures.rounded_difference)
     return {**shown, "alpha": None}  # as the level of `ci_adjusted`
 
 
-def _not_worse(tests: Any, names: tuple[object, object]) -> dict[str, Any] | None:
+def _not_worse(known: Any, names: tuple[object, object]) -> dict[str, Any] | None:
     """Return the tests that each of a pair is not worse by the margin, which are under the names of both."""
-    if tests is None:
+    if known is None:
         return None
-    known = tests
     shown = chosen(known, ("margin",))
     for name in map(str, names):
         if name in known:
@@ -249,10 +247,9 @@ def _not_worse(tests: Any, names: tuple[object, object]) -> dict[str, Any] | Non
     return shown
 
 
-def _interval(interval: Any, bound: Number) -> dict[str, Any] | None:
-    if interval is None:
+def _interval(known: Any, bound: Number) -> dict[str, Any] | None:
+    if known is None:
         return None
-    known = interval
     return chosen(known, _INTERVAL) | _rounded(known, ("low", "high"), bound)
 
 

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import orjson
-from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, text, update
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, update
 
 from service.store import tables
+from service.store.database import lock
 from service.store.tables import columns_of, deliveries, events, json_text, one, record_of, webhooks
-
-ORDER_LOCK = 7_466_573_465
-"""An advisory lock of PostgreSQL, held from adding an event until the commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +44,8 @@ class Event:
 
 def add(db: Connection, event: Event) -> int:
     """Store an event at the end of the list and return its position. `event.seq` is ignored."""
-    if db.dialect.name == "postgresql":
-        # without it a reader could see a later number before an earlier one, continue from there and miss an event
-        db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ORDER_LOCK})
+    # until the commit: else a reader could see a later number before an earlier one, go on from there and miss an event
+    lock(db, "events")
     columns = columns_of(event, data=json_text(dict(event.data)))
     del columns["seq"]
     seq: int = db.execute(insert(events).values(columns).returning(events.c.seq)).scalar_one()

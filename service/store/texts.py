@@ -58,11 +58,9 @@ def share(db: Connection, owner: str, other: str, names: Iterable[str]) -> None:
     db.execute(insert(owned_texts).from_select(["owner", "name", "digest"], query))
 
 
-def names(db: Connection, owner: str, wanted: Iterable[str] | None = None) -> dict[str, str]:
-    """Return the digests of an owner's texts by name: of all, or of those that are wanted."""
+def names(db: Connection, owner: str) -> dict[str, str]:
+    """Return the digests of an owner's texts by name."""
     query = select(owned_texts.c.name, owned_texts.c.digest).where(owned_texts.c.owner == owner)
-    if wanted is not None:
-        query = query.where(owned_texts.c.name.in_(list(wanted)))
     return {row.name: row.digest for row in db.execute(query)}
 
 

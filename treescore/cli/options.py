@@ -24,7 +24,7 @@ from click.shell_completion import CompletionItem
 from treescore.cli.exits import GIVEN, UNWRITTEN, as_file
 from treescore.core.comparing import PARAMS
 from treescore.core.params import SHARED_MODULES, Json
-from treescore.core.wording import did_you_mean
+from treescore.core.wording import did_you_mean, ends
 
 FORMATS, METRICS, TRANSFORMS = "formats", "metrics", "transforms"
 _NOT_NAMES = {"shared", "alignments", "edits", "rules"}
@@ -250,10 +250,10 @@ class Threshold(NamedTuple):
 
     def refused(self, low: float | None, high: float | None) -> str:
         """Return why the score, of this range, cannot have the bound; empty where it can."""
-        ends = (-math.inf if low is None else low), (math.inf if high is None else high)
-        if ends[0] <= self.bound <= ends[1]:
+        least, most = ends(low, high)
+        if least <= self.bound <= most:
             return ""
-        between = f"{ends[0]:g} and {ends[1]:g}"
+        between = f"{least:g} and {most:g}"
         return f"--fail-below: {self.score} is between {between}, not {self.bound:g}. Write 0.85, or 85%."
 
     @property

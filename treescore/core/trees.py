@@ -230,15 +230,10 @@ class ConstituentTreebank:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscontinuousTreebank:
-    """Sentences with constituent trees whose constituents may have gaps, n sentences, m nodes, w words.
-
-    Nodes are phrases, no preterminals. Each sentence has exactly one root, its first node, over all others; a node
-    stands after its parent, and the nodes below one parent stand in the order of their first words. A node without
-    words stands last. Which words a node dominates follows from `parents` and `anchors`.
+class GapTrees:
+    """Constituent trees whose constituents may have gaps, n sentences, m nodes, w words; numbers of strings.
 
     Attributes:
-        vocabulary: what the numbers mean.
         labels: category of each node, without function, int64 (m,).
         functions: function (edge label) of each node in its parent, 0 (the empty string) where it has none, (m,).
         parents: node above each node, counted over the whole file, `structure.NONE` for roots, int64 (m,).
@@ -250,10 +245,8 @@ class DiscontinuousTreebank:
         anchors: node directly above each word, counted over the whole file, int64 (w,).
         word_offsets: int64 (n + 1,).
         lines: line on which each sentence begins, int64 (n,).
-        sentences: names (`sent_ids`, by which sentences are matched where the format has them), what is unreadable.
     """
 
-    vocabulary: Vocabulary
     labels: IntArray
     functions: IntArray
     parents: IntArray
@@ -266,10 +259,26 @@ class DiscontinuousTreebank:
     anchors: IntArray
     word_offsets: IntArray
     lines: IntArray
-    sentences: Sentences = field(default_factory=Sentences)
 
     def __len__(self) -> int:
         return len(self.node_offsets) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiscontinuousTreebank(GapTrees):
+    """Sentences with constituent trees whose constituents may have gaps, n sentences, m nodes, w words.
+
+    Nodes are phrases, no preterminals. Each sentence has exactly one root, its first node, over all others; a node
+    stands after its parent, and the nodes below one parent stand in the order of their first words. A node without
+    words stands last. Which words a node dominates follows from `parents` and `anchors`.
+
+    Attributes:
+        vocabulary: what the numbers mean.
+        sentences: names (`sent_ids`, by which sentences are matched where the format has them), what is unreadable.
+    """
+
+    vocabulary: Vocabulary
+    sentences: Sentences = field(default_factory=Sentences)
 
 
 NO_HEAD = -1

@@ -19,7 +19,7 @@ from treescore.core.params import UNREADABLE, Json, Param
 from treescore.core.registry import Format
 from treescore.core.structure import NONE
 from treescore.core.text import Limits, Scored
-from treescore.core.trees import NO_TAG, DiscontinuousTreebank, Sentences, Vocabulary
+from treescore.core.trees import NO_TAG, DiscontinuousTreebank, GapTrees, Sentences, Vocabulary
 from treescore.errors import InputError, LimitError, Problem, first_of
 
 NOTHING = "--"
@@ -87,34 +87,17 @@ class Faults:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RawTrees:
-    """Trees as a text has them, m nodes without the roots, w words, n sentences; numbers of strings where not said.
+class RawTrees(GapTrees):
+    """Trees as a text has them, m nodes without the roots, n sentences.
+
+    The node above is NONE below the root, for nodes (`parents`) and words (`anchors`).
 
     Attributes:
-        labels, functions: of the nodes, int64 (m,).
-        parents: the node above each, counted over the whole file, NONE below the root, int64 (m,).
-        node_offsets: int64 (n + 1,).
-        words, tags, word_functions, lemmas, morphs: int64 (w,).
-        anchors: the node above each word, NONE below the root, int64 (w,).
-        word_offsets: int64 (n + 1,).
         roots, root_functions: label and function of the roots, int64 (n,).
-        lines: on which the sentences begin, int64 (n,).
     """
 
-    labels: IntArray
-    functions: IntArray
-    parents: IntArray
-    node_offsets: IntArray
-    words: IntArray
-    tags: IntArray
-    word_functions: IntArray
-    lemmas: IntArray
-    morphs: IntArray
-    anchors: IntArray
-    word_offsets: IntArray
     roots: IntArray
     root_functions: IntArray
-    lines: IntArray
 
     def without(self, bad: BoolArray, root: int) -> RawTrees:
         """Return the same with no words and no nodes in some sentences, bool (n,), and this label at their roots."""
