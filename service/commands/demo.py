@@ -140,7 +140,7 @@ def demo(bind: str, data_dir: Path, *, once: bool) -> None:
         command, env={**quiet, **os.environ}, stdout=subprocess.PIPE, text=True
     )
     for sign in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(sign, lambda number, _: server.send_signal(number))
+        signal.signal(sign, lambda *_: sys.exit())  # wherever this is, without a word; the service stops below
     try:
         line = (server.stdout.readline() if server.stdout else "").strip()
         if not line:
