@@ -117,7 +117,7 @@ def deadline(moment: str | None) -> Markup:
 _CAPITALS = frozenset(
     ("las", "uas", "clas", "mlas", "blex", "elas", "eulas", "ulas", "la", "upos", "xpos", "ufeats", "aer", "f1", "f")
 )
-_METRIC_NAMES: Mapping[str, str] = {
+METRIC_NAMES: Mapping[str, str] = {
     "parseval": "PARSEVAL", "leaf_ancestor": "leaf-ancestor", "ud": "UD", "dependency_relations": "relations",
     "parallel_treebank": "parallel treebank", "mwe": "MWE", "semantic_dependencies": "semantic dependencies",
 }  # fmt: skip
@@ -169,7 +169,7 @@ class ScoreNames:
         label = score_label(name or key)
         head = self._headline(entry).get(name) or label.replace(" F1", "")
         if len(self._spec.entries) > 1:
-            label = f"{label} ({_METRIC_NAMES.get(key, key)})"
+            label = f"{label} ({METRIC_NAMES.get(key, key)})"
         share = score is not None and score.is_share
         doc = "" if score is None else score.doc
         return NamedScore(address, label, head, doc, ScoreFigures(share, self._step, self._rounded))
