@@ -18,6 +18,7 @@ from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
 from tests.fixtures.form_pages import browser, field_of, token_of, words_of
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.tasks import UNLIMITED
 from tests.service.pages.reading import Page
 
 PARTS = {"en": {"gold": GOLD_CONLLU}, "de": {"gold": GOLD_CONLLU}}
@@ -134,22 +135,25 @@ def test_a_submission_stands_on_the_board_and_beside_the_one_before(stage: Stage
 
 
 def test_the_difference_of_two_own_submissions_is_tested_when_asked(stage: Stage) -> None:
-    task = SharedTask(stage, feedback="scores")
+    task = SharedTask(stage, feedback="scores", quota={**UNLIMITED, "comparisons_per_day": None})
     client = task.team()
     first, second = (task.submit(client, text, name="one") for text in (GOLD_CONLLU, ONE_WRONG))
     pages = browser(stage, token_of(client))
     other = first.rpartition("/")[2]
     address = f"{page_of(second)}?against={other}"
-    assert "Test the difference" in words_of(pages.get(address))
+    asked = words_of(pages.get(address))
+    assert ("Test the difference" in asked, "new comparisons a day" in asked) == (True, False)  # of any number
     sent = change(pages, page_of(second), "compare", against=other)
     assert sent.headers["Location"] == f"{address}#beside"
-    [asked] = client.get(f"{task.address}/comparisons").json["items"]
-    pair = client.get(f"/v1/comparisons/{asked['id']}").json["pairs"][0]
+    [listed] = client.get(f"{task.address}/comparisons").json["items"]
+    answer = client.get(f"/v1/comparisons/{listed['id']}").json
+    pair = answer["pairs"][0]
     shown = words_of(pages.get(address))
     assert (
         f"-16.67 on one : not significant, p {pair['p_adjusted']:.2f}".replace("-", "−").replace(" 0.", " .") in shown
     )
     assert "Test the difference" not in shown
+    assert " ".join(answer["notes"]) in shown
     assert "compare" not in words_of(pages.get("/submit")).partition("My submissions")[2]
     assert pages.get(f"{page_of(second)}?against={task.submit().rpartition('/')[2]}").status_code == 404
 
