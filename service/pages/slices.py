@@ -18,13 +18,14 @@ from service.contract import submissions as contract
 from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.pages import figures
 from service.pages.answers import drawn
+from service.requests import POOLED
 from service.usecases.submissions import results
 from treescore.core.scores import flat_values, member_at
 from treescore.render.dot_table import groups_svg, share_svg
 
 MOST_SLICES = 500
 MOST_TOGETHER = 10
-"""Parts that are summed: their slices are made when they are first asked for."""
+"""Parts that are summed unless that is asked for: the slices of each are made when they are first asked for."""
 COLUMNS, SORT = "columns", "sort"
 OWN = (COLUMNS, SORT)
 """Parameters of the page: whether all columns are shown; by which of HEADS rows are sorted, `-` from high to low."""
@@ -224,8 +225,8 @@ def sliced(
         return None
     states: Mapping[str, Mapping[str, Any]] = scores["parts"]
     parts = [name for name in document["outputs"] or () if states.get(name, {}).get("failure") is None]
-    together = parts if len(parts) <= MOST_TOGETHER else parts[:1]
-    chosen = together if query.part is None else [query.part]
+    chosen = parts if query.part == POOLED or len(parts) <= MOST_TOGETHER else parts[:1]
+    chosen = chosen if query.part in (None, POOLED) else [query.part]
     metric = query.metric or scores["main"]["score"].partition(".")[0]
     if metric not in scores["metrics"]:
         metric = next(iter(scores["metrics"]), metric) if query.metric is None else metric
@@ -245,7 +246,8 @@ def sliced(
         "all": len(states), "title": title, "words": group_words,
         "part": chosen[0] if len(chosen) == 1 else None, "parts": parts, "metric": metric, "by": query.by,
         "metrics": list(scores["metrics"]), "groupings": groupings, "table": None, "summed": None, "chart": None,
-        "counts": counts_of(scores, metric, chosen[0] if len(chosen) == 1 else ""), "together": len(together) > 1,
+        "counts": counts_of(scores, metric, chosen[0] if len(chosen) == 1 else ""), "together": len(parts) > 1,
+        "slow": len(parts) > MOST_TOGETHER,
         "other": other, "default": None, "note": note if query.by == "deprel" else "",
         "query": {"part": query.part, "metric": query.metric, "by": query.by, "against": other and other["id"]},
     }  # fmt: skip

@@ -11,7 +11,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from service.errors import TooManyRequests
-from service.pages.slices import Sums
+from service.pages.slices import MOST_TOGETHER, Sums
 from service.usecases.submissions import submissions as use_cases
 from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
@@ -223,6 +223,16 @@ def test_slices_say_of_which_parts_they_are(stage: Stage) -> None:
     client = task.team()
     page = client.get(f"{page_of(task.submit(client, outputs=dict.fromkeys(PARTS, ONE_WRONG)))}?by=upos")
     assert "attachment by UPOS in the 2 of 3 parts that were scored: how many" in words_of(page)
+
+
+def test_many_parts_are_summed_where_that_is_asked_for(stage: Stage) -> None:
+    names = [f"p{at:02}" for at in range(MOST_TOGETHER + 1)]
+    task = SharedTask(stage, parts={name: {"gold": GOLD_CONLLU} for name in names}, feedback="gold")
+    client = task.team()
+    address = f"{page_of(task.submit(client, outputs=dict.fromkeys(names, ONE_WRONG)))}?by=upos"
+    alone, every = words_of(client.get(address)), words_of(client.get(f"{address}&part=pooled"))
+    assert "all 11 together, which takes longer" in alone
+    assert ("in the part p00 :" in alone, "in all parts together:" in every) == (True, True)
 
 
 def test_relations_are_grouped_as_the_metric_compares_them(stage: Stage) -> None:
