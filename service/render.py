@@ -176,7 +176,7 @@ def sheet_headline(document: leaderboards.Sheet, score: str, part: str = "", pic
         part,
         f"{document['split']} share" if document["split"] is not None else "",
         picked,
-        f"as of {document['as_of']}" if document["as_of"] is not None else "",
+        f"rows as of {document['as_of']}" if document["as_of"] is not None else "",
         "frozen" if document["frozen"] else "",
     ]
     return "; ".join(filter(None, said))
