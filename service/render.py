@@ -25,7 +25,7 @@ from treescore.render import crosstable, drawing, forms, heat_maps
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
 from treescore.render.drawing import stepped as figures_stepped
 from treescore.render.table import CSV, LATEX, TABLE_FORMS, TSV, Column, Table, separated
-from treescore.significance.notes import BY_SENTENCE, unit_words
+from treescore.significance.notes import AGREE, BY_SENTENCE, unit_words
 
 
 def percent_of(addresses: Iterable[str], form: str = "svg") -> frozenset[str]:
@@ -176,7 +176,7 @@ def sheet_headline(document: leaderboards.Sheet, score: str, part: str = "", pic
         part,
         f"{document['split']} share" if document["split"] is not None else "",
         picked,
-        f"as of {document['as_of']}" if document["as_of"] is not None else "",
+        f"rows as of {document['as_of']}" if document["as_of"] is not None else "",
         "frozen" if document["frozen"] else "",
     ]
     return "; ".join(filter(None, said))
@@ -188,13 +188,18 @@ def _part(name: str, parts: int) -> str:
 
 
 def claims_of(document: Leaderboard) -> list[str]:
-    """Return the notes of the comparison behind a board, with the names of its rows."""
+    """Return the notes of the comparison behind a board, with the names of its rows: its intervals are of scores."""
     names = {row["submission"]: _label(row) for row in document["rows"]}
 
     def named(note: str) -> str:
-        return reduce(lambda words, each: words.replace(each, names[each]), names, note)
+        return reduce(lambda words, each: words.replace(each, names[each]), names, plain(note).removesuffix(AGREE))
 
     return [named(note) for note in document["significance"]["notes"]]
+
+
+def plain(note: str) -> str:
+    """Return a note without the letter that stands for a number."""
+    return note.replace("team's k submissions", "team's submissions")
 
 
 def tested_words(significance: leaderboards.BoardSignificance) -> str:
@@ -207,11 +212,18 @@ def tested_words(significance: leaderboards.BoardSignificance) -> str:
     return f"{units}, {wording.correction_name(significance['correction'] or '')}, alpha {significance['alpha']:g}"
 
 
-def line_words(significance: leaderboards.BoardSignificance) -> str:
+def teams_compared(document: Leaderboard) -> str:
+    """Return what a line between rows is about: `team`, or `tested team` where a row is not tested."""
+    untested = document["significance"]["as_of"] or any(row["tested"] is False for row in document["rows"])
+    return "tested team" if untested else "team"
+
+
+def line_words(document: Leaderboard) -> str:
     """Return what the lines between rows and the intervals mean."""
+    significance, team = document["significance"], teams_compared(document)
     unit = wording.unit_word(significance["unit"] or "sentence")
     return (
-        "A line is drawn where every team above is significantly better than every team below "
+        f"A line is drawn where every {team} above is significantly better than every {team} below "
         f"({tested_words(significance)}); intervals are over the same {unit}s."
     )
 
@@ -225,7 +237,7 @@ def board_notes(document: Leaderboard) -> list[str]:
     elif significance["pending"]:
         lines.append("The significance of this board is being computed. Request the board again in a moment.")
     if significance["test"] is not None and significance["pairs"]:
-        lines.append(line_words(significance))
+        lines.append(line_words(document))
         if any(row["tested"] is False for row in document["rows"]):
             lines.append(f"Tested: the first {wording.counted(significance['first_rows'], 'row')} and the baselines.")
     lines += claims_of(document)

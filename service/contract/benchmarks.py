@@ -333,7 +333,8 @@ class PartSize(TypedDict):
 
 
 PartSizes: TypeAlias = Annotated[
-    Mapping[str, PartSize], derive.Named("PartSizes", "Parts by name. Sizes are null if you may not see them.")
+    Mapping[str, PartSize],
+    derive.Named("PartSizes", "Parts by name. Sizes are null if you may not see them, `words` of alignments always."),
 ]
 
 

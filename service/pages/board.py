@@ -215,8 +215,8 @@ def board_values(
         "sorted_by": sort or f"{'-' if board['higher_is_better'] else ''}{ranking.address}",
         "query": query,
         "sort_link": partial(_sort_link, query, sort),
-        "caption": _board_caption(board, ranking, len(document["parts"]), by_rank=not sort),
-        "caption_sorted": _board_caption(board, ranking, len(document["parts"]), by_rank=False),
+        "caption": board_caption(board, ranking, document, by_rank=not sort),
+        "caption_sorted": board_caption(board, ranking, document, by_rank=False),
         "explained": _explained(board, scale, figures),
         "parts": part_choices(document),
         "picks": requests.PICKS if visitors.visitor().caller.organises(benchmark) else (),
@@ -341,18 +341,22 @@ def _sort_link(query: Mapping[str, str], sort: str, column: BoardColumn) -> str:
     return "?" + urlencode({**members, SORT: other if sort == wanted else wanted})
 
 
-def _board_caption(board: boards.Leaderboard, ranking: NamedScore, parts: int, *, by_rank: bool) -> str:
+def board_caption(board: boards.Leaderboard, ranking: NamedScore, document: Benchmark, *, by_rank: bool) -> str:
     """Say in a sentence what is measured and what the tests say; of lines between rows only in the order of rank."""
-    part, label = board["part"], ranking.label
-    if part == "macro":
-        measured = f"Mean {label} of {counted(parts, 'part')}"
-    elif part == "pooled":
-        measured = f"{label} over all sentences of {counted(parts, 'part')} together"
+    part, label, parts = board["part"], ranking.label, counted(len(document["parts"]), "part")
+    if part == requests.MACRO:
+        measured = f"Mean {label} of {parts}"
+    elif part == requests.POOLED:
+        measured = f"{label} over all sentences of {parts} together"
+    elif part is not None and part in document["tracks"]:
+        measured = f"Mean {label} of the {counted(len(document['tracks'][part]), 'part')} of the track {part}"
     else:
         measured = label if part is None else f"{label} of the part {part}"
+    if not board["higher_is_better"]:
+        measured += ", lower is better"
     significance = board["significance"]
     if significance["pairs"]:
-        team = "team" if significance["as_of"] is None else "tested team"
+        team = render.teams_compared(board)
         lines = f"a line is drawn where every {team} above is significantly better than every {team} below"
         return f"{measured}; {lines if by_rank else 'ranks are those that the tests leave open'}."
     if significance["pending"]:

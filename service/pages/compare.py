@@ -25,7 +25,7 @@ from service.usecases import comparisons
 from service.usecases.boards.viewing import leaderboard
 from service.usecases.comparison_views import labelled, shown_names, view_comparison
 from service.usecases.runs import Shown
-from treescore.core.wording import correction_name, counted, one_line, p_words
+from treescore.core.wording import correction_name, counted, one_line, p_words, unit_word
 from treescore.render.comparison_pictures import Opponent, against_scale, opponents, verdict
 from treescore.render.crosstable import CrossTable, cross_table, interval_head, notes, turned
 from treescore.render.dot_table import axis_svg, dot_svg, interval_bar_svg
@@ -80,7 +80,7 @@ def export_table(benchmark: str) -> Response:
         for row in shown["rows"]
     ]  # fmt: skip
     points = ", points" if shown["score"].figures.share else ""
-    against = f"{one_line(shown['me'])} against {one_line(shown['other'] or 'every team')}"
+    against = f"{one_line(shown['me'])} against {one_line(shown['other'] or shown['every'])}"
     tested = f"{shown['correction']} over all {shown['pair_count']} at {shown['compared'].document['alpha']}"
     caption = f"{against}: difference in {shown['score'].label}{points}. Bold: significant after {tested}."
     figures = [shown["score"].head, "difference", shown["interval_head"], f"p ({shown['correction']})",
@@ -158,10 +158,11 @@ def _compare_values(
     if answer is None or "pairs" not in answer or not answer["pairs"]:
         return shown
     compared = _compared_sides(board, answer, own)
-    address, stored = f"/b/{benchmark}/compare", answer["id"]
+    address, stored, others = f"/b/{benchmark}/compare", answer["id"], len(answer["systems"]) - 1
     return {
         **shown,
         **_shown(compared, score),
+        "every": "every team" if render.teams_compared(board) == "team" else f"the {others} other tested systems",
         "exports": export_links(f"{address}/export", shown["query"], TABLES),
         "whole": api_links(f"/v1/comparisons/{stored}", f"{address}/{stored}", {}, ("svg", "json")),
     }
@@ -236,6 +237,7 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
         "said": [each.replace("`", "") for each in (*compared.document["warnings"], *notes(compared.document))],
         "interval_head": interval_head(compared.document),
         "with_units": any(each.units for each in listed),
+        "unit": unit_word(compared.document["units"]),
         "with_parts": any(each.p_parts is not None for each in listed),
         "worse_words": sides,
     }

@@ -110,7 +110,7 @@ def _news(document: Benchmark, board: Leaderboard) -> tuple[bytes, str]:
 def _rows(document: Benchmark, board: Leaderboard) -> Iterator[Entry]:
     """Yield an entry for each row that the board has for all callers, with the score that ranks as it stands there."""
     score = ScoreNames(document, board["rounding"], rounded=not render.exact(board))(board["score"])
-    for row in board["rows"]:
+    for row in render.lettered(board)["rows"]:
         value = escape(f"{score.label} {score.figures.value(row['score'])}")
         yield Entry(row["created_at"], row["submission"], whole_name(row), value, one_line(row_name(row)))
 

@@ -117,7 +117,7 @@ def deadline(moment: str | None) -> Markup:
 _CAPITALS = frozenset(
     ("las", "uas", "clas", "mlas", "blex", "elas", "eulas", "ulas", "la", "upos", "xpos", "ufeats", "aer", "f1", "f")
 )
-_METRIC_NAMES: Mapping[str, str] = {
+METRIC_NAMES: Mapping[str, str] = {
     "parseval": "PARSEVAL", "leaf_ancestor": "leaf-ancestor", "ud": "UD", "dependency_relations": "relations",
     "parallel_treebank": "parallel treebank", "mwe": "MWE", "semantic_dependencies": "semantic dependencies",
 }  # fmt: skip
@@ -140,6 +140,7 @@ class NamedScore(NamedTuple):
         head: of a column: as the metric's own tables call it, else the label without `F1`.
         doc: what the score is, in a sentence; empty where this version does not know it.
         figures: writes its figures.
+        lower_is_better: whether it is an error rate.
     """
 
     address: str
@@ -147,6 +148,7 @@ class NamedScore(NamedTuple):
     head: str
     doc: str
     figures: ScoreFigures
+    lower_is_better: bool
 
 
 class ScoreNames:
@@ -169,10 +171,11 @@ class ScoreNames:
         label = score_label(name or key)
         head = self._headline(entry).get(name) or label.replace(" F1", "")
         if len(self._spec.entries) > 1:
-            label = f"{label} ({_METRIC_NAMES.get(key, key)})"
+            label = f"{label} ({METRIC_NAMES.get(key, key)})"
         share = score is not None and score.is_share
         doc = "" if score is None else score.doc
-        return NamedScore(address, label, head, doc, ScoreFigures(share, self._step, self._rounded))
+        lower = score is not None and not score.higher_is_better
+        return NamedScore(address, label, head, doc, ScoreFigures(share, self._step, self._rounded), lower)
 
     def columns(self, ranking: str, listed: Sequence[str]) -> list[NamedScore]:
         """Return the scores beside the ranking one, at most MOST_COLUMNS.
@@ -293,8 +296,10 @@ def is_open(state: str) -> bool:
 
 
 def _time_between(now: datetime, then: datetime) -> str:
-    """Return days, or hours, or minutes, rounded down, at least one minute."""
+    """Return days, or hours, or minutes, rounded down, at least one minute; no number of more than a year."""
     seconds = (then - now).total_seconds()
+    if seconds > 366 * 86_400:
+        return "more than a year"
     for unit, length in (("day", 86_400), ("hour", 3_600)):
         if seconds >= length:
             return wording.counted(int(seconds // length), unit)

@@ -47,7 +47,7 @@ from treescore.render.dot_table import strip_svg
 benchmarks_blueprint = answers.pages("benchmarks")
 NO_ROWS = ("none", "status")
 """Feedback levels at which boards have no rows."""
-NO_LEADER: Mapping[str, object] = {"teams": None, "first": None, "score": "", "label": "", "strip": None}
+NO_LEADER: Mapping[str, object] = {"teams": None, "first": None, "score": "", "label": "", "shared": "", "strip": None}
 STRIP, STRIP_ROWS = 420, 60
 """Pixels of the small picture of a board, and how many of its rows it shows."""
 _LEADING = LruCache[Mapping[str, object]](4096, lambda _: 1)
@@ -94,15 +94,17 @@ def _leading_of(document: Benchmark, board: Leaderboard) -> Mapping[str, object]
     if board["feedback"] in NO_ROWS:
         return NO_LEADER
     teams = len({each["team"] or each["submission"] for each in board["rows"] if each["role"] != "baseline"})
-    first = next((each for each in board["rows"] if each["rank"] is not None), None)
-    if first is None:
+    leaders = [each for each in board["rows"] if each["rank"] == 1]
+    if not leaders:
         return {**NO_LEADER, "teams": teams}
+    first, more = leaders[0], len(leaders) - 1
     score = figures.ScoreNames(document, board["rounding"], rounded=not render.exact(board))(board["score"])
     written, name = score.figures.figures, row_name(first)
     others = [row for row in board["rows"] if row["score"] is not None and row is not first]
     marks = [render.row_mark(row, written) for row in (first, *others[: STRIP_ROWS - 1])]
     return {
         "teams": teams, "first": name, "score": score.figures.value(first["score"]), "label": score.label,
+        "shared": f" and {more} more" if more else "",
         "strip": answers.drawn(strip_svg(render.board_scale(board, written, STRIP), marks, one_line(name))),
     }  # fmt: skip
 

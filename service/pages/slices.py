@@ -18,13 +18,14 @@ from service.contract import submissions as contract
 from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.pages import figures
 from service.pages.answers import drawn
+from service.requests import POOLED
 from service.usecases.submissions import results
 from treescore.core.scores import flat_values, member_at
 from treescore.render.dot_table import groups_svg, share_svg
 
 MOST_SLICES = 500
 MOST_TOGETHER = 10
-"""Parts that are summed: their slices are made when they are first asked for."""
+"""Parts that are summed unless that is asked for: the slices of each are made when they are first asked for."""
 COLUMNS, SORT = "columns", "sort"
 OWN = (COLUMNS, SORT)
 """Parameters of the page: whether all columns are shown; by which of HEADS rows are sorted, `-` from high to low."""
@@ -40,8 +41,13 @@ AGREED = (
 and relation, in every grouping."""
 ORDERED = ("distance", "sentence_length", "length", "depth")
 """Groupings whose groups stay in their own order."""
-FILTERED = ("deprel", "label")
-"""Groupings by what sentences can be filtered by."""
+FILTERED = ("deprel", "udeprel", "label")
+"""Groupings by what sentences can be filtered by; the second where a metric compares relations without subtypes."""
+GROUPS: Mapping[str, str] = {
+    "deprel": "relation", "udeprel": "relation without subtype", "upos": "UPOS", "xpos": "XPOS",
+}  # fmt: skip
+UNKNOWN_AT_ZERO = ("source_words", "target_words")
+"""Counts that are 0 where gold does not state what is counted."""
 _ONE = figures.ScoreFigures(share=True)
 
 
@@ -55,11 +61,11 @@ class Sums(NamedTuple):
 
     @property
     def shares(self) -> tuple[float | None, float | None, float | None]:
-        """F1, precision and recall; None where nothing is there to be counted."""
+        """F1, precision and recall; None where nothing is there to be counted, F1 too unless the other share is 0."""
         precision = self.output_agreed / self.output if self.output else None
         recall = self.gold_agreed / self.gold if self.gold else None
         if precision is None or recall is None:
-            return (None if precision is recall is None else 0.0), precision, recall
+            return 0.0 if 0.0 in (precision, recall) else None, precision, recall
         return (2 * precision * recall / (precision + recall) if precision + recall else 0.0), precision, recall
 
 
@@ -146,11 +152,24 @@ def summed_table(
     return {"heads": heads, "rows": rows, "left": len(order) - len(rows), "sort": sort}
 
 
-def counts_of(scores: contract.SubmissionScores, metric: str, part: str) -> list[tuple[str, Any]]:
+def group_words(by: str) -> str:
+    """Return what a grouping groups by."""
+    return GROUPS.get(by, by.replace("_", " "))
+
+
+def counts_of(scores: contract.SubmissionScores, metric: str, part: str) -> list[tuple[str, str]]:
     """Return the counts of a part, or of all, under a metric, where they are shown."""
     whole: Mapping[str, Any] = scores["metrics"].get(metric) or {}
     of_part = (whole.get("parts") or {}).get(part) or (whole if not part or not whole.get("parts") else {})
-    return [(figures.score_label(name), value) for name, value in flat_values(of_part.get("counts") or {})]
+    return [
+        (figures.score_label(name), _count(name, value)) for name, value in flat_values(of_part.get("counts") or {})
+    ]
+
+
+def _count(name: str, value: Any) -> str:
+    """Return a count as it is shown; a dash where it is not known."""
+    known = value or name not in UNKNOWN_AT_ZERO
+    return figures.whole(value if known else None) if isinstance(value, int | None) else str(value)
 
 
 def slices_table(names: figures.ScoreNames, metric: str, slices: Sequence[Mapping[str, Any]]) -> dict[str, object]:
@@ -164,7 +183,7 @@ def slices_table(names: figures.ScoreNames, metric: str, slices: Sequence[Mappin
         (
             str(row["value"]),
             [written[name].value(member_at(row["scores"], name)) for name in scores],
-            [member_at(row["counts"], name) for name in counts],
+            [_count(name, member_at(row["counts"], name)) for name in counts],
         )
         for row in slices[:MOST_SLICES]
     ]
@@ -206,8 +225,8 @@ def sliced(
         return None
     states: Mapping[str, Mapping[str, Any]] = scores["parts"]
     parts = [name for name in document["outputs"] or () if states.get(name, {}).get("failure") is None]
-    together = parts if len(parts) <= MOST_TOGETHER else parts[:1]
-    chosen = together if query.part is None else [query.part]
+    chosen = parts if query.part == POOLED or len(parts) <= MOST_TOGETHER else parts[:1]
+    chosen = chosen if query.part in (None, POOLED) else [query.part]
     metric = query.metric or scores["main"]["score"].partition(".")[0]
     if metric not in scores["metrics"]:
         metric = next(iter(scores["metrics"]), metric) if query.metric is None else metric
@@ -222,16 +241,19 @@ def sliced(
         if query != contract.SubmissionSlicesQuery():
             raise
         return None
+    note, title = names.note_of(metric, "subtypes"), figures.METRIC_NAMES.get(metric, metric)
     shown: dict[str, object] = {
+        "all": len(states), "title": title, "words": group_words,
         "part": chosen[0] if len(chosen) == 1 else None, "parts": parts, "metric": metric, "by": query.by,
         "metrics": list(scores["metrics"]), "groupings": groupings, "table": None, "summed": None, "chart": None,
-        "counts": counts_of(scores, metric, chosen[0] if len(chosen) == 1 else ""), "together": len(together) > 1,
-        "other": other, "default": None, "note": names.note_of(metric, "subtypes") if query.by == "deprel" else "",
+        "counts": counts_of(scores, metric, chosen[0] if len(chosen) == 1 else ""), "together": len(parts) > 1,
+        "slow": len(parts) > MOST_TOGETHER,
+        "other": other, "default": None, "note": note if query.by == "deprel" else "",
         "query": {"part": query.part, "metric": query.metric, "by": query.by, "against": other and other["id"]},
     }  # fmt: skip
     if query.by is None:
-        by_default = not request.args
-        return shown | {"default": next((each for each in FILTERED if each in groupings), None) if by_default else None}
+        offered = [each for each in FILTERED[bool(note) :] if each in groupings and not request.args]
+        return shown | {"default": next(iter(offered), None)}
     by, first = query.by, chosen[0]
     if own.get(COLUMNS) != "all":
         found = {part: look(by, part)["slices"] for part in chosen}
@@ -247,11 +269,11 @@ def sliced(
             mine, others = ({value: each.shares[0] for value, each in line.items()} for line in (sums, beside or {}))
             return shown | {
                 "summed": summed_table(sums, beside, by, own.get(SORT, ""), links),
-                "chart": chart_of(mine, others, "F1", f"F1 of {metric} by {by}") if by in ORDERED else None,
+                "chart": chart_of(mine, others, "F1", f"F1 of {title} by {group_words(by)}") if by in ORDERED else None,
             }
     rows = look(by, first)["slices"]
     score = next((name for row in rows for name, _ in flat_values(row["scores"])), None)
     if by in ORDERED and score is not None:
         line, label = {row["value"]: member_at(row["scores"], score) for row in rows}, figures.score_label(score)
-        shown["chart"] = chart_of(line, {}, label, f"{label} of {metric} by {by}")
+        shown["chart"] = chart_of(line, {}, label, f"{label} of {title} by {group_words(by)}")
     return shown | {"table": slices_table(names, metric, rows), "part": first, "together": False}

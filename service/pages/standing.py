@@ -20,6 +20,7 @@ from service.pages.figures import NamedScore
 from service.policy.gate import LEVELS, Level
 from service.usecases import comparisons
 from service.usecases.boards.viewing import leaderboard
+from service.usecases.comparison_views import said_with, shown_names
 from service.usecases.submissions import submissions
 from treescore.core.wording import p_words
 from treescore.render.crosstable import bounds, shown_interval
@@ -114,6 +115,7 @@ class Tested(NamedTuple):
         p: after the correction.
         significant: by its alpha.
         failure: why it has no answer.
+        notes: of the comparison, with names.
     """
 
     pending: bool
@@ -122,6 +124,7 @@ class Tested(NamedTuple):
     p: str = ""
     significant: bool = False
     failure: str = ""
+    notes: Sequence[str] = ()
 
 
 def tested(answer: StoredComparison, a: str, b: str, score: NamedScore) -> Tested:
@@ -133,13 +136,14 @@ def tested(answer: StoredComparison, a: str, b: str, score: NamedScore) -> Teste
         return Tested(pending=answer["state"] in ("queued", "running"))
     sign = 1 if pair["a"] == a else -1
     low, high = (None if end is None else sign * end for end in bounds(shown_interval(pair))[::sign])
-    difference, p = pair.get("difference"), pair.get("p_adjusted")
+    difference, p, names = pair.get("difference"), pair.get("p_adjusted"), shown_names(answer["labels"])
     return Tested(
         pending=False,
         difference="" if difference is None else score.figures.difference(sign * difference),
         interval=score.figures.span(low, high),
         p=p_words(p),
         significant=p is not None and p <= answer["alpha"],
+        notes=[said_with(names, each) for each in answer["notes"]],
     )
 
 

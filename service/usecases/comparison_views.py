@@ -434,7 +434,7 @@ def labelled(document: Mapping[str, Json], shown: Mapping[str, str]) -> dict[str
 
 def said_with(shown: Mapping[str, str], words: str) -> str:
     """Return a sentence with names instead of the ids of submissions."""
-    return _ID.sub(lambda found: shown.get(found[0], found[0]), words)
+    return _ID.sub(lambda found: shown.get(found[0], found[0]), render.plain(words))
 
 
 def shown_names(labels: Mapping[str, ComparisonLabel], *, short: bool = False) -> dict[str, str]:

@@ -171,7 +171,9 @@ def test_the_forms_say_what_the_lines_mean() -> None:
         "A line is drawn where every team above is significantly better than every team below (1200 documents, Holm, "
         "alpha 0.05); intervals are over the same documents."
     )
-    assert line in rendered("markdown", BOARD)
+    assert line in rendered("markdown", board(row(1, 0.9, 1), row(2, 0.8, 2)))
+    assert line.replace("every team", "every tested team") in rendered("markdown", BOARD)
+    assert "; rows as of 2026-11-02" in rendered("markdown", BOARD)
     hidden = {**BOARD["significance"], "unit": "sentence", "unit_count": None}
     assert "below (sentences, Holm, alpha 0.05);" in rendered("markdown", {**BOARD, "significance": hidden})
     assert next(csv.DictReader(io.StringIO(rendered("csv", BOARD))))["detectable"] == "0.0123"

@@ -11,6 +11,7 @@ full as fits, broken where little passes to the next.
 """
 
 import html
+import math
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -555,10 +556,16 @@ def signed_words(value: float, figures: Figures) -> str:
 
 
 def interval_words(low: float | None, high: float | None, figures: Figures, *, signed: bool = False) -> str:
-    """Return the interval of a score (72.47–72.74), or of a difference (−0.27 to −0.09); empty where there is none."""
+    """Return the interval of a score (72.47–72.74), or of a difference (−0.27 to −0.09); empty where there is none.
+
+    A bound of a difference beside 0 is the nearest figure on its side: the interval leaves out 0 in print too.
+    """
     if low is None and high is None:
         return ""
     low, high = ends(low, high)
+    if signed:
+        least = 10.0**-figures.decimals / figures.factor
+        low, high = (math.copysign(max(abs(each), least), each) if each else each for each in (low, high))
     if signed or low < 0:
         write = signed_words if signed else value_words
         return f"{write(low, figures.of_bound(low))} to {write(high, figures.of_bound(high))}"

@@ -18,6 +18,7 @@ from treescore.significance.settings import SMALLEST
 
 Document = Mapping[str, Any]
 OTHER_PARTS = " For other parts like them p is in `p (parts)`."
+AGREE = " An interval leaves out 0 exactly where its difference is marked."
 LISTED = 10
 """Systems that one sentence names; the document holds all."""
 BY_LAW = ("permutation", "t", "mixed")
@@ -182,7 +183,7 @@ def _together(document: Document) -> str:
         "by": f"Of the marks {rate} are wrong on average: they do not hold together.",
     }.get(document["correction"], f"{marks} hold together: the chance that any of them is wrong is {rate}.")
     agree = document["alternative"] == TWO_SIDED and all(pair.get("ci_adjusted") for pair in pairs)
-    return said + (" An interval leaves out 0 exactly where its difference is marked." if agree else "")
+    return said + (AGREE if agree else "")
 
 
 def _not_significant(document: Document) -> str:

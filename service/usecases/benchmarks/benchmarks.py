@@ -385,7 +385,7 @@ def _benchmark_document(db: Connection, context: Context, caller: Caller, benchm
     return {
         **shown_members(benchmark, "id", "title", "series"),
         **shown.scoring,
-        "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, shown.id)},
+        "parts": {part.name: part_document(part, shown, counts=counts) for part in revisions.parts_of(db, shown.id)},
         "state": shown.state,
         "revision": {"number": shown.number, "state": shown.state},
         "active_revision": benchmark.active_revision,
@@ -399,10 +399,9 @@ def _benchmark_document(db: Connection, context: Context, caller: Caller, benchm
     }
 
 
-def part_document(part: Part, *, counts: bool) -> dict[str, object]:
+def part_document(part: Part, revision: Revision, *, counts: bool) -> dict[str, object]:
     """Show a part; its size only with `counts`."""
-    sizes = {name: getattr(part, name) if counts else None for name in ("sentences", "words")}
-    return {**sizes, "gold": part.gold_key}
+    return {**config.part_sizes(part, revision, counts=counts), "gold": part.gold_key}
 
 
 def _matches(if_match: str, etag: str) -> bool:

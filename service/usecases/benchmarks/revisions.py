@@ -212,7 +212,9 @@ def _revision_document(
         "reason": revision.reason if release.gold else None,
         "public_reason": revision.public_reason,
         **revision.scoring,
-        "parts": {part.name: part_document(part, counts=counts) for part in revisions.parts_of(db, revision.id)},
+        "parts": {
+            part.name: part_document(part, revision, counts=counts) for part in revisions.parts_of(db, revision.id)
+        },
         "created_at": moment(revision.created_at),
         "activated_at": moment(None if revision.activated_at is None else gate.whole_second(revision.activated_at)),
         # progress counts the scored submissions, as boards do from level scores on

@@ -452,9 +452,7 @@ def matrix_document(
 def _matrix_parts(benchmark: Benchmark, board: Board, release: Release) -> list[leaderboards.MatrixPart]:
     counts = config.counts_shown(benchmark, board.revision, release)
     return [
-        leaderboards.MatrixPart(
-            name=part.name, sentences=part.sentences if counts else None, words=part.words if counts else None
-        )
+        cast("leaderboards.MatrixPart", {"name": part.name, **config.part_sizes(part, board.revision, counts=counts)})
         for part in board.chosen_parts
     ]
 

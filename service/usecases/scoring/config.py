@@ -13,6 +13,7 @@ from service.policy.release import Release
 from service.store import benchmarks, revisions
 from treescore.core import registry, scores
 from treescore.core.params import Json
+from treescore.core.trees import Alignments
 from treescore.errors import InputError, Problem, placed
 from treescore.evaluation.report import find_score, full_address
 from treescore.evaluation.spec import Entry, Spec, parse_spec
@@ -167,3 +168,12 @@ def counts_shown(benchmark: benchmarks.Benchmark, revision: revisions.Revision, 
     Published words tell it; running text does not tell how gold divides it.
     """
     return release.gold or input_kind(benchmark, revision) == "words"
+
+
+def part_sizes(part: revisions.Part, revision: revisions.Revision, *, counts: bool) -> dict[str, int | None]:
+    """Return how many sentences and words a part has; None of both without `counts`, and of the words of alignments.
+
+    What is kept of alignments is the number of their links.
+    """
+    linked = issubclass(scoring_config(revision.scoring).spec.format.format.yields, Alignments)
+    return {"sentences": part.sentences if counts else None, "words": part.words if counts and not linked else None}

@@ -15,9 +15,10 @@ import pytest
 
 from service.pages import answers
 from service.pages.answers import table_bytes
+from service.pages.board import board_caption
 from service.pages.figures import ScoreFigures, ScoreNames
 from service.pages.visitors import SESSION_COOKIE
-from service.render import cluster_starts, letters
+from service.render import claims_of, cluster_starts, letters
 from service.store import comparisons
 from service.usecases.runs import Shown
 from tests.contract.shared_task import SharedTask
@@ -28,6 +29,7 @@ from tests.fixtures.requests import GOLD_CONLLU
 from tests.fixtures.site import MISSING_PART, PRINCIPALS, Site
 from tests.service.pages.reading import Page
 from treescore.render.table import Column, Table
+from treescore.significance.notes import AGREE
 from workers.entry import do
 
 BOARD = "/b/deps-scores"
@@ -259,7 +261,7 @@ def test_a_withdrawn_submission_leaves_the_board(stage: Stage) -> None:
     again = everyone.get(f"/b/{task.slug}", headers={"If-None-Match": page.headers["ETag"]})
     assert again.status_code == 200
     assert "lyon Parsing Group" not in again.text
-    assert "No submission has a score yet" in again.text
+    assert "No scored submission stands on the board" in again.text
 
 
 @pytest.mark.parametrize(
@@ -344,6 +346,36 @@ def test_no_line_is_drawn_beside_a_row_that_was_not_tested() -> None:
     assert cluster_starts({"rows": rows}) == [False, False, False, True, False, True]  # type: ignore[typeddict-item]
 
 
+def test_a_caption_says_what_is_measured_and_between_which_rows_lines_are() -> None:
+    rows = [{"tested": True, "submission": "sub_1"}, {"tested": False, "submission": "sub_2"}]
+    tested = {"pairs": 1, "as_of": None, "notes": [f"Marks hold together.{AGREE}", "of its team's k submissions"]}
+    board: Any = {"part": "pud", "higher_is_better": False, "rows": rows[:1], "significance": tested}
+    score = ScoreNames({"format": "pharaoh", "metrics": ["alignment"]})("alignment.aer")
+    document: Any = {"parts": {"de": {}, "en": {}, "fr": {}}, "tracks": {"pud": ["de", "en"]}}
+    said = board_caption(board, score, document, by_rank=True)
+    assert said.startswith(
+        "Mean AER of the 2 parts of the track pud, lower is better; a line is drawn where every team "
+    )
+    said = board_caption({**board, "rows": rows}, score, document, by_rank=True)
+    assert said.endswith("every tested team above is significantly better than every tested team below.")
+    assert claims_of({**board, "rows": []}) == ["Marks hold together.", "of its team's submissions"]
+
+
+def test_a_comparison_is_with_all_others_or_with_those_that_are_tested(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board: Any = site.client().get(API).json
+    page = site.client().get(f"{BOARD}/compare").text
+    assert "against <bdi>every team</bdi>" in page
+    assert "Won, tied, lost: sentences." in site.client().get("/b/links/compare").text
+    view = Shown(None, orjson.dumps({**board, "rows": [*board["rows"], {**board["rows"][0], "tested": False}]}), "v")
+    monkeypatch.setattr("service.pages.compare.leaderboard", lambda *_: view)
+    words = f"the {len(board['rows']) - 1} other tested systems"
+    page = site.client().get(f"{BOARD}/compare").text
+    assert f'<option value="">{words}</option>' in page
+    assert f"against <bdi>{words}</bdi>" in page
+
+
 def test_teams_without_names_have_the_same_letters_on_every_page(site: Site) -> None:
     called: dict[str, set[str]] = {}
     for address, query in (("", ""), ("", "?score=attachment.uas"), ("/matrix", ""), ("/compare", "")):
@@ -377,8 +409,10 @@ def test_the_list_shows_of_each_open_task_what_its_board_shows(site: Site, princ
         assert ('class="strip"' in task) == bool(scored), slug
         assert task.count('class="pt"') == len(scored)
         assert task.count('class="ci"') == sum(row["ci95"] is not None for row in scored)
-        assert ("No output has a score yet" in task) == (slug == "empty")
+        assert ("No scored output stands on the board" in task) == (slug == "empty")
         assert ("First: " in task) == bool(scored)
+        first = sum(row["rank"] == 1 for row in board["rows"])
+        assert (f"</bdi> and {first - 1} more, " in task) == (first > 1)
 
 
 def test_a_board_says_that_it_is_frozen_or_over_a_share(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

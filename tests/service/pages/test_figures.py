@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.pages.figures import ScoreFigures, deadline, p_value, time, whole
+from service.pages.figures import ScoreFigures, deadline, p_value, state_of, time, whole
 from treescore.core.wording import Figures, p_figure
 
 SHARE = ScoreFigures(share=True)
@@ -100,6 +101,13 @@ def test_times_are_for_people_and_programs():
     assert str(time("2026-11-02T12:00:00.183Z")) == (
         '<time datetime="2026-11-02T12:00:00.183Z">2 November 2026 12:00 UTC</time>'
     )
+
+
+def test_the_days_of_more_than_a_year_are_not_counted():
+    now = datetime(2026, 11, 2, tzinfo=UTC)
+    times = [(None, "2027-11-01T00:00:00Z"), (None, "2099-12-04T00:00:00Z"), ("2099-12-04T00:00:00Z", None)]
+    said = [state_of({"active_revision": 1, "opens_at": opens, "closes_at": closes}, now) for opens, closes in times]
+    assert said == ["open, 364 days left", "open, more than a year left", "opens in more than a year"]
 
 
 @pytest.mark.parametrize(

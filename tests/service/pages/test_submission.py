@@ -11,12 +11,14 @@ import pytest
 from werkzeug.test import TestResponse
 
 from service.errors import TooManyRequests
+from service.pages.slices import MOST_TOGETHER, Sums
 from service.usecases.submissions import submissions as use_cases
 from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
 from tests.fixtures.form_pages import browser, field_of, token_of, words_of
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
+from tests.fixtures.tasks import UNLIMITED
 from tests.service.pages.reading import Page
 
 PARTS = {"en": {"gold": GOLD_CONLLU}, "de": {"gold": GOLD_CONLLU}}
@@ -133,22 +135,25 @@ def test_a_submission_stands_on_the_board_and_beside_the_one_before(stage: Stage
 
 
 def test_the_difference_of_two_own_submissions_is_tested_when_asked(stage: Stage) -> None:
-    task = SharedTask(stage, feedback="scores")
+    task = SharedTask(stage, feedback="scores", quota={**UNLIMITED, "comparisons_per_day": None})
     client = task.team()
     first, second = (task.submit(client, text, name="one") for text in (GOLD_CONLLU, ONE_WRONG))
     pages = browser(stage, token_of(client))
     other = first.rpartition("/")[2]
     address = f"{page_of(second)}?against={other}"
-    assert "Test the difference" in words_of(pages.get(address))
+    asked = words_of(pages.get(address))
+    assert ("Test the difference" in asked, "new comparisons a day" in asked) == (True, False)  # of any number
     sent = change(pages, page_of(second), "compare", against=other)
     assert sent.headers["Location"] == f"{address}#beside"
-    [asked] = client.get(f"{task.address}/comparisons").json["items"]
-    pair = client.get(f"/v1/comparisons/{asked['id']}").json["pairs"][0]
+    [listed] = client.get(f"{task.address}/comparisons").json["items"]
+    answer = client.get(f"/v1/comparisons/{listed['id']}").json
+    pair = answer["pairs"][0]
     shown = words_of(pages.get(address))
     assert (
         f"-16.67 on one : not significant, p {pair['p_adjusted']:.2f}".replace("-", "−").replace(" 0.", " .") in shown
     )
     assert "Test the difference" not in shown
+    assert " ".join(answer["notes"]) in shown
     assert "compare" not in words_of(pages.get("/submit")).partition("My submissions")[2]
     assert pages.get(f"{page_of(second)}?against={task.submit().rpartition('/')[2]}").status_code == 404
 
@@ -213,6 +218,49 @@ def test_slices_are_summed_over_parts_beside_another_and_sorted(stage: Stage) ->
         assert "No sentence" not in words_of(client.get(each))
 
 
+def test_slices_say_of_which_parts_they_are(stage: Stage) -> None:
+    task = SharedTask(stage, parts={**PARTS, "fr": {"gold": GOLD_CONLLU}}, feedback="gold")
+    client = task.team()
+    page = client.get(f"{page_of(task.submit(client, outputs=dict.fromkeys(PARTS, ONE_WRONG)))}?by=upos")
+    assert "attachment by UPOS in the 2 of 3 parts that were scored: how many" in words_of(page)
+
+
+def test_many_parts_are_summed_where_that_is_asked_for(stage: Stage) -> None:
+    names = [f"p{at:02}" for at in range(MOST_TOGETHER + 1)]
+    task = SharedTask(stage, parts={name: {"gold": GOLD_CONLLU} for name in names}, feedback="gold")
+    client = task.team()
+    address = f"{page_of(task.submit(client, outputs=dict.fromkeys(names, ONE_WRONG)))}?by=upos"
+    alone, every = words_of(client.get(address)), words_of(client.get(f"{address}&part=pooled"))
+    assert "all 11 together, which takes longer" in alone
+    assert ("in the part p00 :" in alone, "in all parts together:" in every) == (True, True)
+
+
+def test_relations_are_grouped_as_the_metric_compares_them(stage: Stage) -> None:
+    task = SharedTask(stage, metrics=["ud"], feedback="gold")
+    client = task.team()
+    address = page_of(task.submit(client, GOLD_CONLLU.replace("\tnsubj\t", "\tnsubj:pass\t")))
+    assert f'hx-get="{address}?by=udeprel"' in client.get(address).text
+    assert "UD by relation without subtype in the part en" in words_of(client.get(f"{address}?by=udeprel"))
+
+
+def test_f1_is_a_dash_where_one_side_has_nothing() -> None:
+    assert Sums(305, 0, 262, 0).shares == (None, None, 262 / 305)
+    assert Sums(0, 4, 0, 0).shares == (0.0, 0.0, None)
+    assert Sums(0, 0, 0, 0).shares == (None, None, None)
+
+
+def test_words_that_gold_does_not_state_are_not_counted(stage: Stage) -> None:
+    links = "0-0 1-1\n0-0\n"
+    task = SharedTask(stage, format="pharaoh", metrics=["alignment"], parts={"en": {"gold": links}}, feedback="gold")
+    client = task.team()
+    page = client.get(page_of(task.submit(client, links)))
+    heads, counts = (page.text.partition('class="board counts"')[2].split("<tr>")[at] for at in (1, 2))
+    found = dict(zip(*(re.findall(r">([^<]+)</t[hd]>", row) for row in (heads, counts)), strict=True))
+    assert (found["Source words"], found["Target words"], found["Aligned source words"]) == ("–", "–", "3")
+    assert client.get(task.address).json["parts"]["en"]["words"] is None
+    assert client.get(f"{task.address}/matrix").json["parts"][0]["words"] is None
+
+
 def test_lengths_are_one_picture_with_the_figures_of_the_table(stage: Stage) -> None:
     relations = {at: "dep" if at > 1 else "root" for at in range(1, 15)}
     long = "".join(f"{at}\tw\tw\tX\t_\t_\t{at - 1}\t{relation}\t_\t_\n" for at, relation in relations.items())
@@ -223,7 +271,7 @@ def test_lengths_are_one_picture_with_the_figures_of_the_table(stage: Stage) -> 
     address = f"{page_of(task.submit(client, gold.replace('13	dep', '1	dep')))}?against={first}&by="
     page = client.get(f"{address}sentence_length")
     table, (picture,) = slices_of(page), re.findall('<svg[^>]*class="drawing".*?</svg>', page.text)
-    assert "F1 of attachment by sentence_length" in picture
+    assert "F1 of attachment by sentence length" in picture
     described = ", ".join(f"{group} {cells[2]}" for group, cells in table.items())
     assert f"F1 by group: {described}." in picture
     assert picture.count('class="pt"') == picture.count('class="pt ho"') == len(table) == 2
@@ -244,8 +292,8 @@ def test_slices_below_gold_are_those_of_the_output(stage: Stage) -> None:
     task = SharedTask(stage, parts=PARTS, feedback="items")
     client = task.team()
     page = client.get(f"{page_of(task.submit(client))}?by=deprel")
-    assert "attachment by deprel in the part en" in words_of(page)
-    heads = words_of(page).partition("attachment by deprel")[2].partition("nsubj")[0]
+    assert "attachment by relation in the part en" in words_of(page)
+    heads = words_of(page).partition("attachment by relation")[2].partition("nsubj")[0]
     assert ("System" in heads, "Gold" in heads, "Recall" in heads) == (True, False, False)
     assert "all together" not in words_of(page)
 
