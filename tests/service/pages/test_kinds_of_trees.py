@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -93,6 +94,25 @@ def test_what_is_told_of_graphs(kept_stage: Stage) -> None:
     page = client.get(job.replace("/v1/jobs/", "/j/") + "/sentences?system=A&item=1").text
     assert "0 missed, 1 wrong of 6 edges" in page
     assert '<option value="span">' not in page
+
+
+def test_trees_over_the_same_words_share_one_picture_also_where_a_tag_differs(kept_stage: Stage) -> None:
+    """A file has one picture also of trees over other words, which stand one below the other."""
+    gold = "(S (NP (D the) (N cat)) (VP (V sat)))\n(S (X (N a) (N b)))\n"
+    output = "(S (NP (D the) (J cat)) (VX (V sat)))\n(S (Y (N a) (N c)))\n"
+    job = kept_stage.job(
+        format="bracketed", metrics=["parseval"], gold=gold, systems=[{"name": "A", "output": output}]
+    ).replace("/v1/jobs/", "/j/")  # fmt: skip
+    client = kept_stage.client()
+    for number, pictures, ways in ((1, 1, ("VP", "VX")), (2, 2, ("X", "Y"))):
+        page = client.get(f"{job}/sentences?item={number}").text
+        assert page.count('role="img"') == pictures
+        svg = client.get(f"{job}/sentences/picture.svg?system=A&n={number}").text
+        assert svg.partition("<title")[2].partition(">")[2].startswith(f"Sentence {number}</title>")
+        assert all(f">{label}</text>" in svg for label in ways)
+        ET.fromstring(svg)  # noqa: S314 - our own
+        ids = re.findall(r' id="([^"]+)"', svg)
+        assert len(ids) == len(set(ids))
 
 
 OWN = {
