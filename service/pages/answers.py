@@ -136,6 +136,7 @@ def environment() -> Environment:
         "without_like": without_like,
         "query": lambda members: urlencode({name: value for name, value in members.items() if value is not None}),
     }  # fmt: skip
+    made.tests["open"] = figures.is_open
     made.globals |= {"static": static_address, "CSRF_FIELD": visitors.CSRF_FIELD, "MISSING": MISSING}
     return made
 
