@@ -361,6 +361,13 @@ def test_what_a_page_offers_and_says_is_so(stage: Stage, pick: str) -> None:
     assert "Unnamed submission" in words_of(browser(stage).get(page))
 
 
+def test_organisers_withdraw_what_may_stand_on_a_board(stage: Stage) -> None:
+    task = SharedTask(stage)
+    task.submit(task.team(), "no tree")
+    page = task.organiser.get(f"/admin/{task.slug}/submissions")
+    assert ("failed" in words_of(page), 'value="withdraw"' in page.text) == (True, False)
+
+
 def test_a_name_that_is_refused_is_kept_in_the_form(stage: Stage) -> None:
     task = SharedTask(stage)
     team = task.team()
