@@ -404,16 +404,22 @@ def test_a_form_without_an_answer_of_ours_says_so_and_keeps_its_place(visit: Vis
     page = visit("/jobs/new").page
     for name in ("#gold", "#outputs"):
         page.set_input_files(name, {"name": "a.conllu", "mimeType": "text/plain", "buffer": b"x" * 40})
-    statuses = [413, 502, 504]
+    statuses = [413, 502, 504, 403]
     left = iter(statuses)
     page.route("**/jobs/new", lambda route: route.fulfill(status=next(left), body="<html>proxy</html>"))
     for status in statuses:
         page.get_by_role("button", name="Score").click()
         expect(page.locator(".toast")).to_contain_text(f"({status})")
         expect(page.locator("#answer")).to_have_count(1)
+    page.unroute("**/jobs/new")
+    page.route("**/jobs/new", lambda route: route.abort())
+    page.get_by_role("button", name="Score").click()
+    expect(page.locator(".toast")).to_contain_text("could not answer. Whether the form arrived is not known")
     page.locator("form[hx-post]").evaluate("form => { form.dataset.mostBytes = 79; }")
     page.get_by_role("button", name="Score").click()
-    expect(page.locator(".toast")).to_contain_text("Not sent: the files have 80 bytes")
+    expect(page.locator(".toast")).to_contain_text(
+        "Not sent: the files have 80 bytes, and the service accepts 79. Send fewer."
+    )
 
 
 def test_a_reason_stays_typed_while_the_list_of_submissions_is_replaced(visit: Visit) -> None:
