@@ -417,9 +417,7 @@ def test_a_form_without_an_answer_of_ours_says_so_and_keeps_its_place(visit: Vis
     expect(page.locator(".toast")).to_contain_text("could not answer. Whether the form arrived is not known")
     page.locator("form[hx-post]").evaluate("form => { form.dataset.mostBytes = 79; }")
     page.get_by_role("button", name="Score").click()
-    expect(page.locator(".toast")).to_contain_text(
-        "Not sent: the files have 80 bytes, and the service accepts 79. Send fewer."
-    )
+    expect(page.locator(".toast")).to_contain_text("have 80 bytes, and the service accepts 79. Send fewer.")
 
 
 def test_a_reason_stays_typed_while_the_list_of_submissions_is_replaced(visit: Visit) -> None:

@@ -10,7 +10,8 @@ from unittest.mock import Mock
 import pytest
 from werkzeug.test import TestResponse
 
-from service.errors import TooManyRequests
+from service.errors import CODES, TooManyRequests
+from service.pages.answers import fix_of
 from service.usecases.submissions import submissions as use_cases
 from tests.contract.checking import CheckedClient
 from tests.contract.shared_task import SharedTask
@@ -248,6 +249,17 @@ def test_slices_below_gold_are_those_of_the_output(stage: Stage) -> None:
     heads = words_of(page).partition("attachment by deprel")[2].partition("nsubj")[0]
     assert ("System" in heads, "Gold" in heads, "Recall" in heads) == (True, False, False)
     assert "all together" not in words_of(page)
+
+
+def test_a_fault_of_the_service_is_said_once(stage: Stage) -> None:
+    task = SharedTask(stage)
+    words = words_of(task.organiser.get(page_of(task.faulty(task.team()))))
+    assert words.count("The service failed.") == 1
+    assert "to try again costs nothing" in words
+
+
+def test_what_pages_advise_is_no_call() -> None:
+    assert [code for code in CODES if "request" in fix_of(code)] == []
 
 
 def test_failures_have_part_line_and_fix(stage: Stage) -> None:
