@@ -76,6 +76,7 @@ def test_from_the_list_to_a_sorted_board_and_a_comparison_by_keyboard(visit: Vis
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{origin}{BOARD}?sort=team")
     expect(page.get_by_role("columnheader", name="Team")).to_have_attribute("aria-sort", "ascending")
+    expect(page.locator("#news")).to_have_text("Sorted by Team, ascending.")
     tab_to(page, "Compare")
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{origin}{BOARD}/compare")

@@ -210,6 +210,7 @@ def test_slices_are_summed_over_parts_beside_another_and_sorted(stage: Stage) ->
     labels = client.get(f"{page_of(second)}?by=deprel")
     looks = [html.unescape(each) for each in re.findall(r'href="(/s/[^"]*label=[^"]*)"', labels.text)]
     assert {"part=en&label=obj", "part=de&label=iobj"} <= {each.partition("?")[2] for each in looks}
+    assert re.search(r'label=iobj" aria-label="Sentences with iobj in de">look in de</a>', labels.text)
     for each in looks:  # each leads to sentences, of a part that has the group
         assert "No sentence" not in words_of(client.get(each))
 
