@@ -289,7 +289,7 @@ class Body:
                 if self._count > self._config.room_of(self.sent):
                     raise self._too_large(
                         f"The data unpack to more than {self._config.free_unpacked_bytes} bytes and more than "
-                        f"{self._config.max_unpacked_times} times their size. Send them plain, or in several requests."
+                        f"{self._config.max_unpacked_times} times their size. Send them plain, or less at once."
                     )
                 yield piece
         if self._decoder is not None:
@@ -299,9 +299,7 @@ class Body:
         left = DRAINED
         while left > 0 and (chunk := _received(self._request)):
             left -= len(chunk)
-        return errors.PayloadTooLarge(
-            detail or f"The unpacked body exceeds {self._limit} bytes. Send less, or several requests."
-        )
+        return errors.PayloadTooLarge(detail or f"The unpacked body exceeds {self._limit} bytes. Send less at once.")
 
 
 class _Packed:
@@ -352,7 +350,7 @@ def unpacked(data: bytes, coding: str, config: Config, room: int) -> bytes:
         if count > room:
             raise errors.PayloadTooLarge(
                 f"The unpacked files exceed {config.max_upload_bytes} bytes together, or {config.free_unpacked_bytes} "
-                f"and {config.max_unpacked_times} times their size. Send less, or several requests."
+                f"and {config.max_unpacked_times} times their size. Send less at once."
             )
         pieces.append(piece)
     decoder.finish()

@@ -136,12 +136,14 @@ def environment() -> Environment:
         "without_like": without_like,
         "query": lambda members: urlencode({name: value for name, value in members.items() if value is not None}),
     }  # fmt: skip
+    made.tests["open"] = figures.is_open
     made.globals |= {"static": static_address, "CSRF_FIELD": visitors.CSRF_FIELD, "MISSING": MISSING}
     return made
 
 
 _ON_PAGES: Mapping[str, str] = {
     "missing-field": "Fill in the field, or choose the files, that the line names.",
+    "wrong-format": "Choose a file in the format that is asked for, or the format of the file where there is a choice.",
     "unknown-part": "Choose the part beside the name of the file, or name the file after it.",
 }
 """What to do on a page where the catalogue describes a request."""

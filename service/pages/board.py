@@ -3,6 +3,7 @@
 The matrix has parts down and teams across.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -464,8 +465,8 @@ def export_matrix(benchmark: str) -> Response:
     shown = values()
     lines = [*([shown["main"]] if len(shown["lines"]) > 1 else []), *shown["lines"]]
     table = Table(
-        f"{shown['caption']} Teams stand in the order of the board; the best of a row is bold.",
-        [Column("part"), *(Column(with_runs(row_name(row), row), numeric=True) for row in shown["teams"])],
+        f"{shown['caption']} Systems stand in the order of the board; the best of a row is bold.",
+        [Column("part"), *(Column(shown["whole_name"](row), numeric=True) for row in shown["teams"])],
         [[one_line(line.name or shown["main_name"]), *(cell.shown for cell in line.cells)] for line in lines],
         rules=(1,) if len(shown["lines"]) > 1 else (),
         strong={
@@ -512,18 +513,24 @@ def _matrix_values(
     overall = [row["score"] for row in document["rows"]]
     whole = {name: value for name, value in query.items() if name != CURSOR}
     total, parts = document["total_rows"], counted(len(document["parts"]), "part")
+    entered = Counter(row["team"] for row in document["rows"])
+
+    def name_of(row: boards.MatrixRow) -> str:
+        several = row["team"] is not None and entered[row["team"]] > 1
+        return ": ".join(filter(None, (row_name(row), row["name"] if several else None)))
+
     return {
         **heading(about, document),
         "matrix": document,
         "score": score,
         "names": [names(address) for address in board["scores"]],
-        "teams": teams, "name_of": row_name, "whole_name": lambda row: with_runs(row_name(row), row),
+        "teams": teams, "name_of": name_of, "whole_name": lambda row: with_runs(name_of(row), row),
         "main": MatrixLine("", "", overall, cells(overall)),
         "main_name": TOGETHER.get(document["part"] or "", document["part"] or "score"),
         "lines": _ordered(_matrix_lines(document, cells), order, higher=higher),
         "orders": ORDERS, "order": order, "fitting": FITTING, "shade": shade,
         "key": _key(shade),
-        "caption": f"{score.label} of {counted(total, 'team')} on {parts}.",
+        "caption": f"{score.label} of {counted(total, 'system')} on {parts}.",
         "query": query,
         "start": start, "places": _places(start, len(teams), total),
         "exports": _exports(f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", query, whole),

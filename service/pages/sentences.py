@@ -29,6 +29,7 @@ from treescore.evaluation.spec import Spec
 from treescore.render import constituents_picture, sentence_pictures
 from treescore.render import sentence_shapes as shapes
 from treescore.render.constituent_layout import Part, part_of_spans
+from treescore.render.drawing import stacked
 
 Tree = Mapping[str, Any]
 ROOT = "0"
@@ -144,7 +145,7 @@ def _constituents(tree: Tree, title: str, name: str) -> list[Picture]:
     words = _forms(tree["words"])
     own = _marked(tree["system"], tree["wrong"])
     gold = None if tree["gold"] is None else _marked(tree["gold"], tree["missed"])
-    if gold is None or tree["gold_words"] is None:
+    if gold is None or tree["gold_words"] is None or _forms(tree["gold_words"]) == words:
         return [_constituent_picture(tree, title, words, (gold, own), name)]
     return [
         _constituent_picture(tree, f"{title}: gold", _forms(tree["gold_words"]), (gold, None), f"{name}-gold"),
@@ -287,12 +288,12 @@ def show_picture(submission: str) -> Response:
 
 
 def picture_file(found: Window, name: str) -> Response:
-    """Return the first picture of the sentence that is looked at."""
+    """Return what is drawn of the sentence that is looked at as one picture."""
     if found.current is None:
         raise NotFound("No sentence is chosen.")
-    item = found.current["item"]
-    svg = str(picture_of(found.current, f"Sentence {item}")[0].svg)
-    return export(Shown(None, svg.encode(), content_type=SVG), f"{name}-{item}.svg")
+    title = f"Sentence {found.current['item']}"
+    svg = stacked(title, [str(each.svg) for each in picture_of(found.current, title)])
+    return export(Shown(None, svg.encode(), content_type=SVG), f"{name}-{found.current['item']}.svg")
 
 
 def _beside(caller: Caller, against: str, query: submissions.SubmissionTreesQuery, found: Window) -> list[Picture]:

@@ -12,7 +12,7 @@ from functools import reduce
 from operator import getitem
 from typing import Any, NamedTuple
 
-from service.pages.figures import EARTH, ends_day_on_earth
+from service.pages.figures import EARTH, ends_day_on_earth, time
 from service.policy.gate import LEVELS
 from service.requests import PICKS
 from service.usecases.runs import etag_of
@@ -274,6 +274,7 @@ def nested(members: Mapping[str, Json]) -> dict[str, Any]:
 
 
 _MEMBER = re.compile(r"`(\w+)`")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[0-9:.]+Z")
 
 
 def faults_by_field(
@@ -294,5 +295,6 @@ def faults_by_field(
         detail = _MEMBER.sub(
             lambda member: f"“{labels[member[1]]}”" if member[1] in labels else member[0], error["detail"]
         )
+        detail = _MOMENT.sub(lambda moment: time(moment[0]).striptags(), detail)
         found.setdefault(name or aliases.get(path.partition(".")[0], ""), []).append({**error, "detail": detail})
     return found

@@ -105,17 +105,19 @@ def chart_of(
 
 
 class SliceRow(NamedTuple):
-    """A group as it is shown: its value, what each column holds, its bar, and where its sentences are, if anywhere."""
+    """A group as it is shown: its value, what each column holds, its bar, and part and address of its sentences."""
 
     value: str
     cells: Mapping[str, str]
     bar: Markup
+    part: str
     link: str
 
 
 def summed_table(
-    own: Mapping[object, Sums], other: Mapping[object, Sums] | None, by: str, sort: str, links: Mapping[object, str]
-) -> dict[str, Any]:
+    own: Mapping[object, Sums], other: Mapping[object, Sums] | None, by: str, sort: str,
+    links: Mapping[object, tuple[str, str]],
+) -> dict[str, Any]:  # fmt: skip
     """Return heads and rows of the groups, and how many are left out.
 
     Args:
@@ -123,7 +125,7 @@ def summed_table(
         other: those of another submission; None without one.
         by: the grouping.
         sort: by which column; empty for the groups' own order, else the most frequent first.
-        links: addresses of the sentences of groups that can be found by them.
+        links: parts and addresses of the sentences of groups that can be found by them.
     """
     heads = {name: head for name, head in HEADS.items() if other is not None or name != "difference"}
     figures_of: dict[object, dict[str, float | None]] = {}
@@ -148,7 +150,7 @@ def summed_table(
         cells |= {name: _ONE.value(row[name]) for name in ("f1", "precision", "recall")}
         cells["difference"] = _ONE.difference(row["difference"])
         words = "others" if value is None else str(value)
-        rows.append(SliceRow(words, cells, drawn(share_svg(row["f1"] or 0.0)), links.get(value, "")))
+        rows.append(SliceRow(words, cells, drawn(share_svg(row["f1"] or 0.0)), *links.get(value, ("", ""))))
     return {"heads": heads, "rows": rows, "left": len(order) - len(rows), "sort": sort}
 
 
@@ -195,11 +197,11 @@ def slices_table(names: figures.ScoreNames, metric: str, slices: Sequence[Mappin
     }
 
 
-def _looks(submission: str, found: dict[str, Any]) -> dict[object, str]:
-    """Return the address of the sentences of each group: of several parts, in the first one that has it."""
+def _looks(submission: str, found: dict[str, Any]) -> dict[object, tuple[str, str]]:
+    """Return part and address of the sentences of each group: of several parts, the first one that has it."""
     homes = {row["value"]: part for part in reversed(found) for row in found[part] if row["value"]}
     query = {value: urlencode({"part": part, "label": value}) for value, part in homes.items()}
-    return {value: f"/s/{submission}/sentences?{words}" for value, words in query.items()}
+    return {value: (homes[value], f"/s/{submission}/sentences?{words}") for value, words in query.items()}
 
 
 def sliced(

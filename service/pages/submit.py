@@ -390,6 +390,11 @@ def targets_of(document: Benchmark) -> list[str]:
     return [f"{part}/{side}" for part in parts for side in fields] if fields else list(parts)
 
 
+def suffix_of(document: Benchmark) -> str:
+    """Return how the names of files of a benchmark may end; a format of several texts tells nothing."""
+    return next(iter(stored_spec(document).format.format.suffixes), "")
+
+
 def _submit_values(
     caller: Caller, slug: str, fields: Mapping[str, str], query: SubmissionsQuery | None = None
 ) -> dict[str, Any]:
@@ -416,7 +421,8 @@ def _submit_values(
     if not caller.organises(slug):
         values |= _sent_values(caller, document, query)
     return values | {
-        "benchmark": document, "parts_sent": targets_of(document), "inputs": inputs_of(caller, document),
+        "benchmark": document, "inputs": inputs_of(caller, document),
+        "parts_sent": targets_of(document), "suffix": suffix_of(document),
         "quota": views.quota_document(quotas, context.now()) if quotas else None, "state": state,
         "closed": _why_not(caller, document, state),
     }  # fmt: skip

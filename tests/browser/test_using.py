@@ -76,6 +76,7 @@ def test_from_the_list_to_a_sorted_board_and_a_comparison_by_keyboard(visit: Vis
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{origin}{BOARD}?sort=team")
     expect(page.get_by_role("columnheader", name="Team")).to_have_attribute("aria-sort", "ascending")
+    expect(page.locator("#news")).to_have_text("Sorted by Team, ascending.")
     tab_to(page, "Compare")
     page.keyboard.press("Enter")
     expect(page).to_have_url(f"{origin}{BOARD}/compare")
@@ -404,16 +405,20 @@ def test_a_form_without_an_answer_of_ours_says_so_and_keeps_its_place(visit: Vis
     page = visit("/jobs/new").page
     for name in ("#gold", "#outputs"):
         page.set_input_files(name, {"name": "a.conllu", "mimeType": "text/plain", "buffer": b"x" * 40})
-    statuses = [413, 502, 504]
+    statuses = [413, 502, 504, 403]
     left = iter(statuses)
     page.route("**/jobs/new", lambda route: route.fulfill(status=next(left), body="<html>proxy</html>"))
     for status in statuses:
         page.get_by_role("button", name="Score").click()
         expect(page.locator(".toast")).to_contain_text(f"({status})")
         expect(page.locator("#answer")).to_have_count(1)
+    page.unroute("**/jobs/new")
+    page.route("**/jobs/new", lambda route: route.abort())
+    page.get_by_role("button", name="Score").click()
+    expect(page.locator(".toast")).to_contain_text("could not answer. Whether the form arrived is not known")
     page.locator("form[hx-post]").evaluate("form => { form.dataset.mostBytes = 79; }")
     page.get_by_role("button", name="Score").click()
-    expect(page.locator(".toast")).to_contain_text("Not sent: the files have 80 bytes")
+    expect(page.locator(".toast")).to_contain_text("have 80 bytes, and the service accepts 79. Send fewer.")
 
 
 def test_a_reason_stays_typed_while_the_list_of_submissions_is_replaced(visit: Visit) -> None:

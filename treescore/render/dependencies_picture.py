@@ -123,15 +123,15 @@ class _FactSide(NamedTuple):
         return word is not None and any(arc.mark != shapes.AGREED for arc in self.arcs.get(word, ()))
 
     def head(self, word: int | None) -> str:
-        return ", ".join(self._head(arc) for arc in self._of(word))
+        return ", ".join(self._head(arc) for arc in self.of(word))
 
     def relation(self, word: int | None) -> str:
-        return ", ".join(shapes.shown_label(arc.label) for arc in self._of(word) if arc.label)
+        return ", ".join(shapes.shown_label(arc.label) for arc in self.of(word) if arc.label)
 
     def marks(self, word: int | None) -> set[str]:
-        return {arc.mark for arc in self._of(word)}
+        return {arc.mark for arc in self.of(word)}
 
-    def _of(self, word: int | None) -> list[shapes.Arc]:
+    def of(self, word: int | None) -> list[shapes.Arc]:
         return [] if word is None else self.arcs.get(word, [])
 
     def _head(self, arc: shapes.Arc) -> str:
@@ -191,6 +191,9 @@ def _word_fault(sides: list[_FactSide], pair: tuple[int | None, ...]) -> str:
         return "label"
     if len(sides) < 2:
         return "wrong"
+    erring = [side.name for side, word in zip(sides, pair, strict=True) if side.has_error(word)]
+    if len(erring) == 1 and len({len(side.of(word)) for side, word in zip(sides, pair, strict=True)}) > 1:
+        return "missed" if erring == ["gold"] else "wrong"
     return "head" if len({side.relation(word) for side, word in zip(sides, pair, strict=True)}) == 1 else "head, label"
 
 

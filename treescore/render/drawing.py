@@ -12,6 +12,7 @@ full as fits, broken where little passes to the next.
 
 import html
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -358,6 +359,23 @@ class Drawing(Elements):
         head = _written({"id": f"{self._name}-hatch", "patternUnits": "userSpaceOnUse", "width": 5, "height": 5})
         line = _written({"d": "M-1 1L1 -1M0 5L5 0M4 6L6 4", "class_": "hatch", "stroke": RULE, "stroke_width": 0.8})
         return f"<defs><pattern{head}><path{line}/></pattern></defs>"
+
+
+_SIZE = re.compile(r' width="([0-9.]+)" height="([0-9.]+)"')
+
+
+def stacked(title: str, pictures: Sequence[str]) -> str:
+    """Return pictures one below the other as one of this title; a single one as it is."""
+    if len(pictures) == 1:
+        return pictures[0]
+    placed, widest, bottom = [], 0.0, 0.0
+    for picture in pictures:
+        found = _SIZE.search(picture)
+        assert found is not None  # noqa: S101 - every drawing has its size
+        placed.append(picture.replace("<svg", f'<svg y="{number(bottom)}"', 1))
+        widest, bottom = max(widest, float(found[1])), bottom + float(found[2])
+    head = _written({"viewBox": f"0 0 {number(widest)} {number(bottom)}", "width": widest, "height": bottom})
+    return f'<svg xmlns="http://www.w3.org/2000/svg" role="group"{head}>{_title_element(title)}{"".join(placed)}</svg>'
 
 
 def _title_element(words: str) -> str:

@@ -199,7 +199,7 @@ def _team_heads(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _matrix_caption(matrix: _Matrix) -> str:
     document = matrix.document
-    size = f"{counted(len(document['rows']), 'team')} on {counted(len(document['parts']), 'part')}"
+    size = f"{counted(len(document['rows']), 'system')} on {counted(len(document['parts']), 'part')}"
     unit = " (percent)" if matrix.figures.in_percent else ""
     return f"{document['score']}{unit} of {size}. The best of a row is bold; {draw.MISSING} no score."
 

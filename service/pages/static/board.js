@@ -119,6 +119,7 @@
     said.textContent = said.dataset.sorted;
     move(table, head.cellIndex, sort.startsWith("-"));
     mark(head, link, sort);
+    document.getElementById("news").textContent = `Sorted by ${link.textContent}, ${sort.startsWith("-") ? "descending" : "ascending"}.`;
     for (const each of document.querySelectorAll('#board .exports a[href*="export?"]')) each.setAttribute("href", with_path(each.href, sort));
     history.pushState(null, "", with_sort(location.href, sort).search);
     document.body.dataset.shown = location.search;

@@ -1,4 +1,5 @@
-/* Keys, dropped files, and what happened while a page asks for news. All else works without this script. */
+/* Keys, files that are dropped and those that are listed before they are sent, copying, a fitting id, lit words, and what
+   happened while a page asks for news. Nothing that must be done needs this script. */
 (() => {
   "use strict";
   const KEYS = "treescore-keys";
@@ -10,14 +11,14 @@
     say.textContent = words;
     if (!say.isConnected) document.querySelector("main").prepend(say);
   };
-  document.addEventListener("htmx:sendError", () =>
-    tell("The service does not answer. What you see may be old; the page asks again by itself."));
+  const form_unanswered = (why) => `The service, or a proxy before it, could not answer${why}. Whether the form arrived is not known: send it again, it is taken once; your files stay chosen.`;
+  document.addEventListener("htmx:sendError", ({ detail }) =>
+    tell(detail.target?.id === "answer" ? form_unanswered("") : "The service does not answer. What you see may be old; the page asks again by itself."));
   document.addEventListener("htmx:responseError", (event) => {
     const status = event.detail.xhr.status;
-    tell(status === 401 || status === 403 || status === 404 || status === 410
-      ? "This is not shown any more. Load the page again to see why."
-      : status === 413 ? "Nothing was stored: the files are larger than the service, or a proxy before it, accepts (413). Pack them (.gz, .zst) or send fewer; they stay chosen."
-      : event.detail.target?.id === "answer" ? "The service, or a proxy before it, could not answer (" + status + "). Whether the form arrived is not known: send it again, it is taken once; your files stay chosen."
+    tell(status === 413 ? "Nothing was stored: the files are larger than the service, or a proxy before it, accepts (413). Pack them (.gz, .zst) or send fewer; they stay chosen."
+      : event.detail.target?.id === "answer" ? form_unanswered(` (${status})`)
+      : [401, 403, 404, 410].includes(status) ? "This is not shown any more. Load the page again to see why."
       : "The service could not answer (" + status + "). What you see may be old; the page asks again by itself.");
   });
   document.addEventListener("htmx:beforeRequest", (event) => {
@@ -26,7 +27,7 @@
     const bytes = files.reduce((sum, file) => sum + file.size, 0);
     if (bytes > Number(elt.dataset.mostBytes ?? Infinity)) {
       event.preventDefault();
-      tell(`Not sent: the files have ${bytes.toLocaleString("en")} bytes, and the service accepts ${Number(elt.dataset.mostBytes).toLocaleString("en")}. Pack them (.gz, .zst) or send fewer.`);
+      tell(`Not sent: the files have ${bytes.toLocaleString("en")} bytes, and the service accepts ${Number(elt.dataset.mostBytes).toLocaleString("en")}. Send fewer.`);
     } else target.setAttribute("aria-busy", "true");
   });
   document.addEventListener("htmx:afterRequest", (event) => event.detail.target.removeAttribute("aria-busy"));
@@ -111,7 +112,7 @@
     if (files.length && missing.length) lines.push({ words: `${input.dataset.missing}: ${missing.slice(0, 20).join(", ")}${missing.length > 20 ? ` and ${missing.length - 20} more` : ""}` });
     if (files.length && formats) lines.push(format_line(files.map((file) => file.name), formats, format));
     const bytes = files.reduce((sum, file) => sum + file.size, 0);
-    if (files.length) lines.push({ words: `Together ${megabytes(bytes)}; the service accepts ${megabytes(most)}`, wrong: bytes > most });
+    if (files.length) lines.push({ words: `Together ${megabytes(bytes)}; the service accepts ${megabytes(most)} unpacked`, wrong: bytes > most });
     list.replaceChildren(...lines.map(({ words, wrong }) => {
       const item = document.createElement("li");
       item.textContent = words;

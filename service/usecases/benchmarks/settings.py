@@ -80,7 +80,7 @@ def complete_settings(
         refuse(_wrong_tracks(changes.tracks, parts))
     opens, closes = settings["opens_at"], settings["closes_at"]
     if opens is not None and closes is not None and closes <= opens:
-        detail = f"`closes_at` ({closes}) must be later than `opens_at` ({opens}), both in UTC."
+        detail = f"`closes_at` ({closes}) must be later than `opens_at` ({opens})."
         raise invalid("closes-before-opening", "/closes_at", detail)
     require_two_sides(scoring, settings["leaderboard"])
     _check_ladder(settings)

@@ -141,6 +141,11 @@ def test_what_did_not_change_is_not_sent(stage: Stage) -> None:
         ({"about.links": "Call http://example.org"}, "about-links", "https://"),
         ({"about.dates.0.what": "No time"}, "about-dates", "time"),
         ({"title": " "}, "title", "name"),
+        (
+            {"opens_at": "2027-01-01T00:00", "closes_at": "2026-01-01T00:00"},
+            "closes-at",
+            "(1 January 2026 00:00 UTC) must be",
+        ),
         ({"closes_at": "never"}, "closes-at", "ISO 8601"),
         ({"feedback": "all"}, "feedback", "Unknown value"),
         ({"series": "a b"}, "series", "An id has"),

@@ -197,6 +197,30 @@ def test_a_closed_board_ends_asking(stage: Stage) -> None:
     assert "closed" in everyone.get(f"/b/{task.slug}").text
 
 
+@pytest.mark.parametrize("tab", ["", "/matrix"])
+def test_only_an_open_benchmark_asks_for_outputs(stage: Stage, tab: str) -> None:
+    page = words_of(stage.client(None).get(f"/b/{SharedTask(stage, opens_at='2099-01-01T00:00:00Z').slug}{tab}"))
+    assert re.search(r"No submission has a score yet\. The benchmark opens in [\d,]+ days\.", page)
+    page = words_of(stage.client(None).get(f"/b/{SharedTask(stage).slug}{tab}"))
+    assert re.search("No submission has a score yet. *Submit an output", page)
+
+
+def test_what_is_missing_on_a_board_of_all_is_in_its_matrix_with_each_submission_named(stage: Stage) -> None:
+    task = SharedTask(stage, parts={name: {"gold": GOLD_CONLLU} for name in ("en", "de")}, feedback="scores")
+    team = task.team()
+    for name in ("first", "second"):
+        task.submit(team, GOLD_CONLLU, name=name)
+    task.submit(name="rules")
+    page = Page(task.organiser.get(f"/b/{task.slug}?pick=all").text)
+    link = html.unescape(next(each for each in page.links if "/matrix" in each and "score=" in each))
+    matrix = Page(task.organiser.get(link).text)
+    heads = ["Part", "lyon Parsing Group: first", "lyon Parsing Group: second", "rules"]
+    assert [head.strip() for head in matrix.rows[0]] == heads
+    assert "of 3 systems on 2 parts" in matrix.text
+    saved = html.unescape(next(each for each in matrix.links if "format=csv" in each))
+    assert next(csv.reader(task.organiser.get(saved).text.splitlines()))[1:] == heads[1:]
+
+
 def test_a_page_says_whose_task_it_is_and_when_it_closes(stage: Stage) -> None:
     task = SharedTask(stage)
     contact = "The [committee](https://example.org/c), <b>Lyon</b>.\n\nWrite to us."

@@ -9,6 +9,7 @@ import pytest
 
 from service.pages import elsewhere
 from service.pages.visitors import SESSION_COOKIE
+from tests.conftest import ROOT
 from tests.contract.shared_task import SharedTask
 from tests.contract.stage import Stage
 from tests.fixtures.form_pages import browser
@@ -173,6 +174,9 @@ def test_about_has_the_line_that_shows_the_board_elsewhere(site: Site) -> None:
     assert 'src="http://localhost/embed/b/hostile"' in line
     assert "&lt;script&gt;" in line
     assert "<script>" not in line
+    tutorial = (ROOT / "docs" / "tutorials" / "dashboard.md").read_text("utf-8")
+    without = [re.sub('(src|title)="[^"]*"', "", each) for each in (line, *re.findall("<iframe .*</iframe>", tutorial))]
+    assert without == without[:1] * 2
 
 
 def test_the_notice_is_in_the_feed_of_a_frozen_board(stage: Stage) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -93,6 +94,34 @@ def test_what_is_told_of_graphs(kept_stage: Stage) -> None:
     page = client.get(job.replace("/v1/jobs/", "/j/") + "/sentences?system=A&item=1").text
     assert "0 missed, 1 wrong of 6 edges" in page
     assert '<option value="span">' not in page
+
+
+def test_an_edge_that_is_missed_or_added_is_said_to_be_so(kept_stage: Stage) -> None:
+    case = GRAPHS["edge_missing_and_extra"]
+    systems = [{"name": "A", "output": case["system"]}]
+    job = kept_stage.job(format="sdp", metrics=["semantic_dependencies"], gold=case["gold"], systems=systems)
+    page = kept_stage.client().get(job.replace("/v1/jobs/", "/j/") + "/sentences?item=1").text
+    assert [row[-1] for row in Page(page).rows] == ["Wrong", "missed", "wrong"]
+    assert "1 missed, 1 wrong of 6 edges and tops" in page
+
+
+def test_trees_over_the_same_words_share_one_picture_also_where_a_tag_differs(kept_stage: Stage) -> None:
+    """A file has one picture also of trees over other words, which stand one below the other."""
+    gold = "(S (NP (D the) (N cat)) (VP (V sat)))\n(S (X (N a) (N b)))\n"
+    output = "(S (NP (D the) (J cat)) (VX (V sat)))\n(S (Y (N a) (N c)))\n"
+    job = kept_stage.job(
+        format="bracketed", metrics=["parseval"], gold=gold, systems=[{"name": "A", "output": output}]
+    ).replace("/v1/jobs/", "/j/")  # fmt: skip
+    client = kept_stage.client()
+    for number, pictures, ways in ((1, 1, ("VP", "VX")), (2, 2, ("X", "Y"))):
+        page = client.get(f"{job}/sentences?item={number}").text
+        assert page.count('role="img"') == pictures
+        svg = client.get(f"{job}/sentences/picture.svg?system=A&n={number}").text
+        assert svg.partition("<title")[2].partition(">")[2].startswith(f"Sentence {number}</title>")
+        assert all(f">{label}</text>" in svg for label in ways)
+        ET.fromstring(svg)  # noqa: S314 - our own
+        ids = re.findall(r' id="([^"]+)"', svg)
+        assert len(ids) == len(set(ids))
 
 
 OWN = {
@@ -345,6 +374,8 @@ def test_a_possible_link_that_is_missed_is_not_drawn_as_agreed(kept_stage: Stage
     job = kept_stage.job(format="pharaoh", metrics=["alignment"], gold="0-0 1p1 2p2\n", systems=[system])
     page = kept_stage.client().get(job.replace("/v1/jobs/", "/j/") + "/sentences").text
     assert sorted(re.findall(r'class="arc ([a-z ]+)"', page)) == ["gold lab", "ok", "ok lab"]
+    assert '<span class="l ok dash"></span>only possible' in page
+    assert 'name="q"' not in page  # there are numbers alone
 
 
 def test_alignments_have_the_words_that_are_stated_beside_gold_where_gold_is_shown(kept_stage: Stage) -> None:
@@ -368,7 +399,7 @@ def test_alignments_have_the_words_that_are_stated_beside_gold_where_gold_is_sho
         assert ">chien</text>" in page
         assert "2 missed, 1 wrong of 2 links" in page
         assert '<span class="vh">errors: </span>3<' in page
-        assert "Relation" not in page  # links have none
+        assert ("Relation" in page, 'name="q"' in page) == (False, True)  # links have no relation
         assert len(client.get(f"{address}/{trees}&q=big+dog").json["items"]) == 1
     assert team.get(f"{submitted}/trees").json["items"][0]["words"] is None
     assert "chien" not in team.get(submitted.replace("/v1/submissions/", "/s/") + "/sentences").text

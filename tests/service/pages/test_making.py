@@ -243,6 +243,9 @@ def test_gold_that_fails_is_shown_with_its_line_and_sent_again(organiser: Checke
     assert "remove columns after the tenth" in words_of(page)
     assert "Not open: its gold cannot be used." in words_of(page)
     assert "not open: its gold cannot be used" in words_of(organiser.get("/"))
+    board, submit = address.replace("/admin/", "/b/"), address.replace("/admin/", "/submit?benchmark=")
+    assert organiser.get(board).status_code == 404
+    assert [f'href="{board}"' in organiser.get(each).text for each in (address, submit)] == [False, False]
     sent = {"csrf": field_of(page, "csrf"), "key": field_of(page, "key")}
     refused = send(organiser, f"{address}/gold", sent, [("gold", ("en.zip", zipped()))])
     assert refused.status_code == 422

@@ -38,7 +38,7 @@ def test_a_dry_run_shows_who_would_move_and_becomes_the_revision(task: SharedTas
     assert (tried.status_code, tried.headers["Location"][-8:]) == (303, "/1000001")
     page = task.organiser.get(tried.headers["Location"]).text
     assert "Dry run 1000001 against revision 1" in page
-    assert "Ready." in page
+    assert "Ready. A dry run: nothing changes until you press Revise." in page
     made = sent(task, "revise", from_dry_run="1000001", public_reason="A head was wrong")
     assert made.headers["Location"].endswith("/revisions/2")
     assert task.organiser.get(f"{task.address}/revisions/2").json["active"]
@@ -46,7 +46,7 @@ def test_a_dry_run_shows_who_would_move_and_becomes_the_revision(task: SharedTas
 
 def test_a_dry_run_that_fails_names_the_line(task: SharedTask) -> None:
     page = task.organiser.get(sent(task, "dry_run", "1\tShe\n\n").headers["Location"]).text
-    assert "Failed." in page
+    assert "Failed. A dry run: nothing changes." in page
     assert "line 1" in page
     assert "Which ranks move" not in page
 
@@ -93,7 +93,12 @@ def test_a_token_of_one_benchmark_is_made_shown_once_listed_and_revoked(task: Sh
     token = page.partition('<code id="token">')[2].partition("<")[0]
     listed = task.organiser.get("/admin/tokens").text
     assert ("A host" in listed, token in listed, token[:3]) == (True, False, "ts_")
-    refused = words_of(browser(task.stage, token).get("/admin/tokens"))
+    host = browser(task.stage, token)
+    assert (
+        "/admin/new" in host.get(f"/admin/{slug}").text,
+        "/admin/new" in task.organiser.get(f"/admin/{slug}").text,
+    ) == (False, True)
+    refused = words_of(host.get("/admin/tokens"))
     assert f"yours may organise the benchmark '{slug}' only." in refused
     assert re.search(r'scope="row">tok_\w+</th><td class="name" dir="auto">A host</td>', listed)
     made = task.organiser.get("/v1/tokens").json["items"][0]
@@ -285,11 +290,11 @@ def test_no_benchmark_has_the_address_of_a_page(task: SharedTask) -> None:
 
 def test_the_form_with_a_reason_has_one_button_and_an_unknown_change_is_refused(task: SharedTask) -> None:
     """Enter in the reason presses the first button of its form."""
-    name = task.faulty(task.team()).rpartition("/")[2]
+    name = task.waiting(task.team()).rpartition("/")[2]
     page = f"/admin/{task.slug}/submissions"
     forms = re.findall("<form.*?</form>", task.organiser.get(page).text, re.DOTALL)
     found = [re.findall('name="do" value="([a-z]+)"', form) for form in forms if f"{page}/{name}" in form]
-    assert found == [["retry"], ["withdraw"]]
+    assert found == [["cancel"], ["withdraw"]]
     assert task.organiser.post(f"{page}/{name}", data={"do": "withdraw"}).status_code == 303
     for do in ({}, {"do": "bogus"}):
         assert task.organiser.post(f"{page}/{name}", data=do).status_code == 400

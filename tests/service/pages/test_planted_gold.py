@@ -105,6 +105,11 @@ def test_what_a_level_hides_is_on_no_page(site: Site, level: str) -> None:
     if level in ("none", "status"):
         assert rows == []
         assert "The organisers show no scores yet" in text
+        own = [
+            site.client(site.token(each, f"deps-{level}")).get(f"/b/deps-{level}").text
+            for each in ("team", "anonymous")
+        ]
+        assert ["Your own submissions" in each for each in own] == [True, False]
     else:
         assert len(rows) == 4
         assert ("p to next" in text) == (level != "rounded")

@@ -86,7 +86,7 @@ def test_a_matrix_shows_some_teams_and_where_the_others_are(stage: Stage, monkey
     address = f"/b/{task.slug}/matrix"
     first, last = (stage.client(None).get(f"{address}{query}").text for query in ("", "?cursor=2"))
     assert [sum(f"{name} Parsing" in page for name in ("lyon", "oslo", "paris")) for page in (first, last)] == [2, 1]
-    assert "of 3 teams on 1 part" in last
+    assert "of 3 systems on 1 part" in last
     assert f'href="{address}?cursor=2">3–3</a>' in first
     assert ">1–2</a>" in last
     # the best of a row is that of all teams, also of those on other pages

@@ -10,7 +10,8 @@ from unittest.mock import Mock
 import pytest
 from werkzeug.test import TestResponse
 
-from service.errors import TooManyRequests
+from service.errors import CODES, TooManyRequests
+from service.pages.answers import fix_of
 from service.pages.slices import MOST_TOGETHER, Sums
 from service.usecases.submissions import submissions as use_cases
 from tests.contract.checking import CheckedClient
@@ -214,6 +215,7 @@ def test_slices_are_summed_over_parts_beside_another_and_sorted(stage: Stage) ->
     labels = client.get(f"{page_of(second)}?by=deprel")
     looks = [html.unescape(each) for each in re.findall(r'href="(/s/[^"]*label=[^"]*)"', labels.text)]
     assert {"part=en&label=obj", "part=de&label=iobj"} <= {each.partition("?")[2] for each in looks}
+    assert re.search(r'label=iobj" aria-label="Sentences with iobj in de">look in de</a>', labels.text)
     for each in looks:  # each leads to sentences, of a part that has the group
         assert "No sentence" not in words_of(client.get(each))
 
@@ -296,6 +298,17 @@ def test_slices_below_gold_are_those_of_the_output(stage: Stage) -> None:
     heads = words_of(page).partition("attachment by relation")[2].partition("nsubj")[0]
     assert ("System" in heads, "Gold" in heads, "Recall" in heads) == (True, False, False)
     assert "all together" not in words_of(page)
+
+
+def test_a_fault_of_the_service_is_said_once(stage: Stage) -> None:
+    task = SharedTask(stage)
+    words = words_of(task.organiser.get(page_of(task.faulty(task.team()))))
+    assert words.count("The service failed.") == 1
+    assert "to try again costs nothing" in words
+
+
+def test_what_pages_advise_is_no_call() -> None:
+    assert [code for code in CODES if "request" in fix_of(code)] == []
 
 
 def test_failures_have_part_line_and_fix(stage: Stage) -> None:
@@ -407,6 +420,13 @@ def test_what_a_page_offers_and_says_is_so(stage: Stage, pick: str) -> None:
     assert said not in words_of(client.get(page))
     assert task.organiser.delete(f"{task.address}/teams/lyon").status_code == 204
     assert "Unnamed submission" in words_of(browser(stage).get(page))
+
+
+def test_organisers_withdraw_what_may_stand_on_a_board(stage: Stage) -> None:
+    task = SharedTask(stage)
+    task.submit(task.team(), "no tree")
+    page = task.organiser.get(f"/admin/{task.slug}/submissions")
+    assert ("failed" in words_of(page), 'value="withdraw"' in page.text) == (True, False)
 
 
 def test_a_name_that_is_refused_is_kept_in_the_form(stage: Stage) -> None:

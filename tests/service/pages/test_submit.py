@@ -24,6 +24,7 @@ from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 
 TEXT = ONE_WRONG.encode()
 PARTS = {name: {"gold": GOLD_CONLLU} for name in ("en_ewt", "de.gsd")}
+PARALLEL = dict.fromkeys(("source", "target"), "1\tchat\t_\tX\t_\t_\t0\troot\t_\t_\n\n") | {"alignment": "0-0\n"}
 LINE_4 = GOLD_CONLLU.replace("stars\tstar\t", "stars\t").encode()
 
 
@@ -79,6 +80,37 @@ def test_a_training_run_names_another_submission_of_its_system(stage: Stage) -> 
         assert "run_of" not in page
     assert post(client, other, run_of="biaffine-7").status_code == 303
     assert [each["run_of"] for each in listed(task)] == ["biaffine-7", None]
+
+
+def buttons(client: CheckedClient) -> list[str]:
+    return re.findall(r'name="do" value="(\w+)"', client.get("/submit").text)
+
+
+def test_what_the_quota_does_not_allow_is_not_offered(stage: Stage) -> None:
+    quota = {"scored_per_day": 1, "scored_total": 9, "attempts_per_day": 2}
+    client = signed_in(SharedTask(stage, quota=quota))
+    assert buttons(client) == ["check", "submit"]
+    assert post(client, ("en.conllu", TEXT)).status_code == 303
+    assert buttons(client) == ["check"]
+    assert post(client, ("en.conllu", TEXT), do="check").status_code == 200
+    assert buttons(client) == []
+
+
+@pytest.mark.parametrize(
+    ("form", "metric", "gold", "name", "part"),
+    [
+        ("bracketed", "parseval", "(S (A a))\n", "a.mrg", "a"),
+        ("parallel", "parallel_treebank", PARALLEL, "a.source", "a/source"),
+    ],
+)
+def test_the_names_of_files_are_those_of_the_format(
+    stage: Stage, form: str, metric: str, gold: object, name: str, part: str
+) -> None:
+    parts = {each: {"gold": gold} for each in "ab"}
+    client = signed_in(SharedTask(stage, format=form, metrics=[metric], parts=parts))
+    page = client.get("/submit").text
+    assert f"<bdi>{name}</bdi> or <bdi>{name}.gz</bdi> is the part <bdi>{part}</bdi>." in page
+    assert "has the name of no part" not in words_of(post(client, (f"{name}.gz", gzip.compress(b""))))
 
 
 def test_one_part_takes_a_file_of_any_name(stage: Stage) -> None:
