@@ -123,6 +123,9 @@ BENCHMARKS: Mapping[str, tuple[str, str, list[str]]] = {
 }
 
 
+STOPS = (signal.SIGTERM, signal.SIGINT)
+
+
 @click.command()
 @click.option("--once", is_flag=True, help="End after printing.")
 @click.option("--bind", default="127.0.0.1:8000", show_default=True, help="Address and port of the API.")
@@ -139,9 +142,9 @@ def demo(bind: str, data_dir: Path, *, once: bool) -> None:
     server = subprocess.Popen(  # noqa: S603 - our own command line
         command, env={**quiet, **os.environ}, stdout=subprocess.PIPE, text=True
     )
-    for sign in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(sign, lambda *_: sys.exit())  # wherever this is, without a word; the service stops below
     try:
+        for sign in STOPS:
+            signal.signal(sign, lambda *_: sys.exit())  # wherever this is, without a word; the service stops below
         line = (server.stdout.readline() if server.stdout else "").strip()
         if not line:
             raise click.ClickException("The service did not start. See the log above.")
@@ -159,6 +162,8 @@ def demo(bind: str, data_dir: Path, *, once: bool) -> None:
             click.echo("The service continues; Ctrl-C stops it.")
             server.wait()
     finally:
+        for sign in STOPS:
+            signal.signal(sign, signal.SIG_IGN)
         if server.poll() is None:
             server.terminate()
         server.wait()

@@ -295,6 +295,7 @@ def faults_by_field(
         detail = _MEMBER.sub(
             lambda member: f"“{labels[member[1]]}”" if member[1] in labels else member[0], error["detail"]
         )
-        detail = _MOMENT.sub(lambda moment: time(moment[0]).striptags(), detail)
+        if error["code"] == "closes-before-opening":  # others quote what was typed, or say how a time is written
+            detail = _MOMENT.sub(lambda moment: time(moment[0]).striptags(), detail)
         found.setdefault(name or aliases.get(path.partition(".")[0], ""), []).append({**error, "detail": detail})
     return found

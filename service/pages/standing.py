@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from service import render
 from service.api import calls
 from service.caller import Caller
 from service.contract.benchmarks import Benchmark
@@ -143,7 +144,7 @@ def tested(answer: StoredComparison, a: str, b: str, score: NamedScore) -> Teste
         interval=score.figures.span(low, high),
         p=p_words(p),
         significant=p is not None and p <= answer["alpha"],
-        notes=[said_with(names, each) for each in answer["notes"]],
+        notes=[said_with(names, each) for each in render.claims_of_pair(answer, pair)],
     )
 
 

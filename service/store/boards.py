@@ -300,11 +300,25 @@ def systems_of(db: Connection, ids: Collection[str]) -> dict[str, str]:
     return {row.id: row.system for row in db.execute(query)}
 
 
-def whole_system(db: Connection, system: str) -> list[str]:
-    """List the submissions of a system by its first one; none where one was deleted, so that it fell apart."""
+def whole_system(db: Connection, submission_id: str, system: str, until: datetime | None) -> list[str]:
+    """List the scored submissions of the system that a submission is a run of, by the first one of the system.
+
+    None where one of them was deleted, so that the system fell apart, and where the submission is not among them.
+
+    Args:
+        db: where to read.
+        submission_id: of the submission.
+        system: the first submission of its system.
+        until: leaves out submissions that were scored later.
+    """
     c = submissions.c
-    found = db.execute(select(c.id, c.deleted_at).where(or_(c.id == system, c.run_of == system))).all()
-    return [] if any(row.deleted_at is not None for row in found) else [row.id for row in found]
+    query = select(c.id, c.deleted_at).where(
+        or_(c.id == system, c.run_of == system),
+        c.state == SUCCEEDED,
+        true() if until is None else c.finished_at <= until,
+    )
+    found = {row.id: row.deleted_at for row in db.execute(query)}
+    return [*found] if submission_id in found and not any(found.values()) else []
 
 
 def names_of(db: Connection, ids: Collection[str]) -> dict[str, str]:

@@ -351,7 +351,7 @@ class DependencyTreebank:
         return len(self.word_offsets) - 1
 
     def keeping(self, make: Callable[[DependencyTreebank], D]) -> D:
-        """Return what a function makes of the treebank, which keeps it."""
+        """Return what a function makes of the treebank, which keeps it under the function's name."""
         if make.__name__ not in self.kept:
             self.kept[make.__name__] = make(self)
         found: D = self.kept[make.__name__]

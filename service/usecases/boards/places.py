@@ -111,7 +111,7 @@ def _ranked(
 ) -> Iterator[tuple[BoardEntry, int | None]]:
     """Yield scored submissions of a team with their ranks: with `past` those of then, else those of now alone."""
     standings = ranking.standings_of(db, board, release.ranking)
-    now = standings.rows()
+    now = [] if past else standings.rows()
     for entry in entries:
         rows = standings.rows(entry.finished_at) if past else now
         yield entry, next((row.rank for row in rows if row.entry.id == entry.id), None)

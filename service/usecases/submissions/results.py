@@ -290,7 +290,10 @@ def heading_of(context: Context, caller: Caller, submission_id: str) -> Heading:
         submission = submission_of(db, caller, submission_id)
         benchmark = benchmark_of(db, submission.benchmark_id)
         names = benchmarks.team_names(db, benchmark.id)
-        runs = [] if benchmark.leaderboard["ladder"] else boards.whole_system(db, submission.run_of or submission.id)
+        runs: list[str] = []
+        if not benchmark.leaderboard["ladder"]:
+            until = Release.of(benchmark, caller, context.now(), board=True).until
+            runs = boards.whole_system(db, submission.id, submission.run_of or submission.id, until)
     team = submission.team_id and names.get(submission.team_id, submission.team_id)
     return Heading(
         submission.id, team, submission.name, list(submission.outputs), benchmark.id, benchmark.title,

@@ -138,6 +138,7 @@ def test_what_did_not_change_is_not_sent(stage: Stage) -> None:
         ({"leaderboard.split": "0.5"}, "closes-at", "Set “Closes”"),
         ({"leaderboard.scores:ud.no": "on"}, "leaderboard-scores", "ud.no"),
         ({"tracks": "all: de"}, "tracks", "Unknown part"),
+        ({"tracks": "all: 2026-13-01T00:00:00Z"}, "tracks", "2026-13-01T00:00:00Z"),  # quoted as typed
         ({"about.links": "Call http://example.org"}, "about-links", "https://"),
         ({"about.dates.0.what": "No time"}, "about-dates", "time"),
         ({"title": " "}, "title", "name"),

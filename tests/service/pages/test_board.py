@@ -25,7 +25,7 @@ from tests.contract.shared_task import SharedTask
 from tests.contract.stage import ADMIN, Stage
 from tests.fixtures.contexts import work_of
 from tests.fixtures.form_pages import words_of
-from tests.fixtures.requests import GOLD_CONLLU
+from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.site import MISSING_PART, PRINCIPALS, Site
 from tests.service.pages.reading import Page
 from treescore.render.table import Column, Table
@@ -200,9 +200,9 @@ def test_a_closed_board_ends_asking(stage: Stage) -> None:
 @pytest.mark.parametrize("tab", ["", "/matrix"])
 def test_only_an_open_benchmark_asks_for_outputs(stage: Stage, tab: str) -> None:
     page = words_of(stage.client(None).get(f"/b/{SharedTask(stage, opens_at='2099-01-01T00:00:00Z').slug}{tab}"))
-    assert re.search(r"No submission has a score yet\. The benchmark opens in [\d,]+ days\.", page)
+    assert re.search(r"No scored submission stands on the board\. The benchmark opens in more than a year\.", page)
     page = words_of(stage.client(None).get(f"/b/{SharedTask(stage).slug}{tab}"))
-    assert re.search("No submission has a score yet. *Submit an output", page)
+    assert re.search(r"No scored submission stands on the board\. *Submit an output", page)
 
 
 def test_what_is_missing_on_a_board_of_all_is_in_its_matrix_with_each_submission_named(stage: Stage) -> None:
@@ -514,6 +514,20 @@ def test_a_system_of_several_runs_is_called_so(stage: Stage) -> None:
             assert f"<b>{own[:2]}" in headline
             assert f"<span>{said}" in headline
             assert (f"compare?a={row['submission']}" in page) == (level == "scores")
+
+
+def test_a_run_that_the_row_of_its_system_is_not_the_mean_of_has_no_place(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="scores")
+    team = task.team()
+    first = task.submit(team, ONE_WRONG, name="one")
+    task.submit(team, "no output", name="failed", run_of="one")
+    page = words_of(team.get(f"/s/{first.rpartition('/')[2]}"))
+    assert ("rank 1 of 1" in page, "its system" in page) == (True, False)
+    tag = task.organiser.get(task.address).headers["ETag"]
+    frozen = {"leaderboard": {"frozen_at": stage.context.now().isoformat()}}
+    task.organiser.patch(task.address, json=frozen, headers={"If-Match": tag})
+    later = task.submit(team, GOLD_CONLLU, name="two", run_of="one")
+    assert "rank 1" not in words_of(team.get(f"/s/{later.rpartition('/')[2]}"))
 
 
 def test_a_board_by_a_score_that_is_not_tested_says_what_is_next(site: Site) -> None:

@@ -140,7 +140,7 @@ def test_a_format_that_is_not_certain_is_asked_for_and_what_was_typed_is_kept(
         ({"main_score": "ud.no"}, [("en.conllu", CONLLU)], "main-score", "ud.no"),
         ({"quota.scored_per_day": "many"}, [("en.conllu", CONLLU)], "quota-scored-per-day", "whole number"),
         ({"opens_at": "2999-01-02T00:00", "closes_at": "2999-01-01T00:00"}, [("en.conllu", CONLLU)], "closes-at",
-         "“Closes” (2999-01-01T00:00:00.000Z) must be later than “Opens”"),
+         "“Closes” (1 January 2999 00:00 UTC) must be later than “Opens”"),
     ],
 )  # fmt: skip
 def test_a_fault_stands_beside_its_field(

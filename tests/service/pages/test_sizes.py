@@ -100,7 +100,7 @@ def test_a_matrix_says_where_its_teams_end(stage: Stage) -> None:
     task.submit(task.team())
     page = stage.client(None).get(f"/b/{task.slug}/matrix?cursor=100")
     assert page.status_code == 200
-    assert "There are no teams from number 101 on." in page.text
+    assert "There are no systems from number 101 on." in page.text
     assert stage.client(None).get(f"/b/{task.slug}/matrix?cursor=x").status_code == 422
 
 
