@@ -175,5 +175,5 @@ def part_sizes(part: revisions.Part, revision: revisions.Revision, *, counts: bo
 
     What is kept of alignments is the number of their links.
     """
-    linked = issubclass(scoring_config(revision.scoring).spec.format.format.yields, Alignments)
+    linked = counts and issubclass(stored_spec(revision.scoring).format.format.yields, Alignments)
     return {"sentences": part.sentences if counts else None, "words": part.words if counts and not linked else None}
