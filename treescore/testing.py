@@ -20,7 +20,7 @@ from treescore.core.arrays import FloatArray
 from treescore.core.params import Choice, Json
 from treescore.core.scores import Score
 from treescore.core.text import DEFAULT_LIMITS, Limits
-from treescore.core.wording import DIFFERENT_SENTENCES, counted, ends, p_words, unit_word
+from treescore.core.wording import DIFFERENT_SENTENCES, FRACTION, PERCENT, counted, ends, figures_of, p_words, unit_word
 from treescore.errors import InputError, Problem, TreescoreWarning
 from treescore.evaluation.document import warning_lines
 from treescore.evaluation.report import find_score, runs_by_system
@@ -114,8 +114,8 @@ class NotWorse:
         """Return a score or difference as it is printed: percent with two decimals where its range is 0 to 1."""
         if value is None:
             return "undefined"
-        number, digits = (100 * value, 2) if self.percent else (value, 4)
-        return f"{round(number, digits) + 0.0:{'+' if sign else ''}.{digits}f}"  # no -0.00
+        figures = figures_of(PERCENT if self.percent else FRACTION, share=self.percent)
+        return figures.signed(value) if sign else figures.value(value)
 
     def amount(self, value: float) -> str:
         """Return a margin or loss with its unit."""

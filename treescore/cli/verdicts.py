@@ -7,7 +7,7 @@ from typing import Any
 from treescore.cli.exits import MISSED, OK, REFUSED, WRONG_INPUT, Stopped
 from treescore.cli.options import Threshold
 from treescore.client import Client, ClientError
-from treescore.core.wording import DIFFERENT_SENTENCES, p_words
+from treescore.core.wording import DIFFERENT_SENTENCES, IN_FRACTIONS, p_words
 
 
 @dataclass(slots=True)
@@ -332,7 +332,7 @@ def _comparison_line(compared: Mapping[str, Any]) -> str:
     if compared["verdict"] == "same":
         return f"compared with {compared['with']}: it is this submission"
     words = {"better": "significantly better", "worse": "significantly worse", "equal": "no significant difference"}
-    difference = "" if compared["difference"] is None else f"{compared['difference']:+.4f}, "
+    difference = "" if compared["difference"] is None else f"{IN_FRACTIONS.signed(compared['difference'])}, "
     p = "" if compared["p"] is None else f"p {p_words(compared['p'])}: "
     line = f"compared with {compared['with']}: {difference}{p}{words[compared['verdict']]}"
     if compared["noninferiority"] is None:

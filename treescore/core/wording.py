@@ -203,12 +203,14 @@ class Figures:
 
     def value(self, value: float | None) -> str:
         """Return a score; a dash where it is undefined."""
-        return UNDEFINED if value is None else f"{self.factor * value:.{self.decimals}f}"
+        return UNDEFINED if value is None else f"{self.factor * value:z.{self.decimals}f}"
 
     def signed(self, value: float) -> str:
-        """Return a difference with its sign; one that would be rounded to 0 with its first digit."""
+        """Return a difference with its sign, 0 without; one that would be rounded to 0 with its first digit."""
+        if value == 0:
+            return self.value(value)
         shown = f"{self.factor * value:+.{self.decimals}f}"
-        return shown if value == 0 or float(shown) != 0 else f"{self.factor * value:+.1g}"
+        return shown if float(shown) != 0 else f"{self.factor * value:+.1g}"
 
     def of_bound(self, bound: float) -> Figures:
         """Return how a bound of an interval is written."""

@@ -385,6 +385,21 @@ def test_a_caption_says_what_is_measured_and_between_which_rows_lines_are() -> N
     assert claims_of({**board, "rows": []}) == ["Marks hold together.", "of its team's submissions"]
 
 
+def test_a_difference_of_nothing_has_no_sign_on_any_side(stage: Stage) -> None:
+    task = SharedTask(stage)
+    task.two()
+    task.submit(task.team("ulm"), ONE_WRONG)
+    address = f"/b/{task.slug}/compare?a=ulm"
+    page = task.organiser.get(address).text
+    svg = html.unescape(next(each for each in Page(page).links if "format=svg" in each))
+    for shown in (
+        page,
+        *(task.organiser.get(each).text for each in (f"{address}&".replace("?", "/export?format=csv&"), svg)),
+    ):
+        assert re.search(r"(?<![\d.])0\.00\b", shown)
+        assert not re.search(r"[-−+]0\.00\b", shown)
+
+
 def test_a_comparison_is_with_all_others_or_with_those_that_are_tested(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,7 +97,7 @@ def test_figures_have_the_signs_of_print() -> None:
     assert interval_words(0.7247, 0.7274, percent) == "72.47–72.74"
     assert interval_words(-0.0027, 0.0009, percent, signed=True) == "−0.27 to +0.09"
     assert interval_words(-0.35, 0.000008, percent, signed=True) == "−35.00 to +0.01"
-    assert interval_words(-0.000008, 0.0, percent, signed=True) == "−0.01 to +0.00"
+    assert interval_words(-0.000008, 0.0, percent, signed=True) == "−0.01 to 0.00"
     assert interval_words(None, None, percent) == ""
     assert interval_words(None, 0.1, percent, signed=True) == "−inf to +10.00"
     assert (ranks_words([3, 5]), ranks_words([3, 3]), ranks_words(None)) == ("3–5", "3", "")

@@ -71,7 +71,7 @@ def test_figures_are_in_percent_only_for_shares() -> None:
 
 def test_a_difference_that_is_not_0_is_never_shown_as_0() -> None:
     percent = figures_of(PERCENT, share=True)
-    assert percent.signed(0.0) == "+0.00"
+    assert percent.signed(0.0) == percent.signed(-0.0) == "0.00"
     assert percent.signed(-0.00001) == "-0.001"
     assert percent.signed(-0.0123) == "-1.23"
     assert IN_FRACTIONS.signed(1e-7) == "+1e-07"
