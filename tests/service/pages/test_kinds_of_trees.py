@@ -107,12 +107,16 @@ def test_an_edge_that_is_missed_or_added_is_said_to_be_so(kept_stage: Stage) -> 
 
 def test_trees_over_the_same_words_share_one_picture_also_where_a_tag_differs(kept_stage: Stage) -> None:
     """A file has one picture also of trees over other words, which stand one below the other."""
-    gold = "(S (NP (D the) (N cat)) (VP (V sat)))\n(S (X (N a) (N b)))\n"
-    output = "(S (NP (D the) (J cat)) (VX (V sat)))\n(S (Y (N a) (N c)))\n"
+    same = "(S (NP (D the) (%s cat)) (VP (V sat)))\n"
+    gold = "(S (NP (D the) (N cat)) (VP (V sat)))\n(S (X (N a) (N b)))\n" + same % "N"
+    output = "(S (NP (D the) (J cat)) (VX (V sat)))\n(S (Y (N a) (N c)))\n" + same % "J"
     job = kept_stage.job(
         format="bracketed", metrics=["parseval"], gold=gold, systems=[{"name": "A", "output": output}]
     ).replace("/v1/jobs/", "/j/")  # fmt: skip
     client = kept_stage.client()
+    page = client.get(f"{job}/sentences?n=3").text
+    assert "No constituent is wrong." in page  # tags are not drawn
+    assert "Nothing" not in page
     for number, pictures, ways in ((1, 1, ("VP", "VX")), (2, 2, ("X", "Y"))):
         page = client.get(f"{job}/sentences?item={number}").text
         assert page.count('role="img"') == pictures
