@@ -25,7 +25,7 @@ from treescore.render import crosstable, drawing, forms, heat_maps
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
 from treescore.render.drawing import stepped as figures_stepped
 from treescore.render.table import CSV, LATEX, TABLE_FORMS, TSV, Column, Table, separated
-from treescore.significance.notes import AGREE, BY_SENTENCE, OTHER_PARTS, notes, unit_words
+from treescore.significance.notes import AGREE, BY_SENTENCE, OTHER_PARTS, notes
 
 
 def percent_of(addresses: Iterable[str], form: str = "svg") -> frozenset[str]:
@@ -211,10 +211,14 @@ def plain(note: str) -> str:
     return note.replace("team's k submissions", "team's submissions")
 
 
+def _units(significance: leaderboards.BoardSignificance) -> tuple[str, str]:
+    mixed = any(note.endswith(BY_SENTENCE) for note in significance["notes"])
+    return wording.unit_words(significance["unit"] or "sentence", mixed=mixed)
+
+
 def tested_words(significance: leaderboards.BoardSignificance) -> str:
     """Return over what and how a board was tested: `60 sentences, Holm, alpha 0.05`."""
-    mixed = any(note.endswith(BY_SENTENCE) for note in significance["notes"])
-    unit, several = unit_words(significance["unit"] or "sentence", mixed=mixed)
+    unit, several = _units(significance)
     units = (
         several if significance["unit_count"] is None else wording.counted(significance["unit_count"], unit, several)
     )
@@ -230,10 +234,9 @@ def teams_compared(document: Leaderboard) -> str:
 def line_words(document: Leaderboard) -> str:
     """Return what the lines between rows and the intervals mean."""
     significance, team = document["significance"], teams_compared(document)
-    unit = wording.unit_word(significance["unit"] or "sentence")
     return (
         f"A line is drawn where every {team} above is significantly better than every {team} below "
-        f"({tested_words(significance)}); intervals are over the same {unit}s."
+        f"({tested_words(significance)}); intervals are over the same {_units(significance)[1]}."
     )
 
 

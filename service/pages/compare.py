@@ -25,7 +25,7 @@ from service.usecases import comparisons
 from service.usecases.boards.viewing import leaderboard
 from service.usecases.comparison_views import labelled, shown_names, view_comparison
 from service.usecases.runs import Shown
-from treescore.core.wording import correction_name, counted, one_line, p_words, unit_word
+from treescore.core.wording import correction_name, counted, one_line, p_words, units_of
 from treescore.render.comparison_pictures import Opponent, against_scale, opponents, verdict
 from treescore.render.crosstable import CrossTable, cross_table, interval_head, notes, turned
 from treescore.render.dot_table import axis_svg, dot_svg, interval_bar_svg
@@ -237,7 +237,7 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
         "said": [each.replace("`", "") for each in (*compared.document["warnings"], *notes(compared.document))],
         "interval_head": interval_head(compared.document),
         "with_units": any(each.units for each in listed),
-        "unit": unit_word(compared.document["units"]),
+        "unit_words": units_of(compared.document)[1],
         "with_parts": any(each.p_parts is not None for each in listed),
         "worse_words": sides,
     }

@@ -7,11 +7,11 @@ character moves the cursor, hides or turns others.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 from unicodedata import name, normalize
 
 
@@ -28,6 +28,18 @@ def listed(words: Sequence[str], most: int, between: str = "; ", more: str = "; 
 def unit_word(unit: str) -> str:
     """Return the unit of a test in one word: gold's blocks are documents."""
     return "document" if unit == "block" else unit
+
+
+def unit_words(unit: str, *, mixed: bool) -> tuple[str, str]:
+    """Return what one unit and several are called; where some parts have no documents, `mixed`, both are named."""
+    if mixed and unit == "block":
+        return "document or sentence", "documents and sentences"
+    return unit_word(unit), f"{unit_word(unit)}s"
+
+
+def units_of(comparison: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what one unit of a comparison and several are called."""
+    return unit_words(comparison["units"], mixed=bool(comparison.get("parts_by_sentence")))
 
 
 MAX_NAME = 200

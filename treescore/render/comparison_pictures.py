@@ -11,7 +11,7 @@ import math
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from treescore.core.wording import correction_name, listed, one_line, p_words, unit_word
+from treescore.core.wording import correction_name, listed, one_line, p_words, units_of
 from treescore.render import crosstable
 from treescore.render import drawing as draw
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
@@ -295,7 +295,7 @@ def _axis_words(document: Mapping[str, Any], name: str) -> str:
 def _against_legend(table: crosstable.CrossTable) -> str:
     words = f"Filled: significant at {table.document['alpha']:g}; hollow: not. Whisker: interval of the difference."
     if any((pair.get("effect") or {}).get("units_won") is not None for pair in table.document["pairs"]):
-        words += f" Won, tied, lost: {unit_word(table.document['units'])}s."
+        words += f" Won, tied, lost: {units_of(table.document)[1]}."
     return words
 
 

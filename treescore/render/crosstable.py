@@ -252,7 +252,7 @@ def decision(table: CrossTable) -> str:
 def _conditions(document: Document) -> Iterator[str]:
     """Yield over what and how it was tested, as far as that is not usual."""
     if "unit_count" in document:
-        yield wording.counted(document["unit_count"], wording.unit_word(document["units"]))
+        yield wording.counted(document["unit_count"], *wording.units_of(document))
     test = {"mcnemar": "McNemar's test", "compare_pl": "as compare.pl tests"}.get(document["test"])
     if test is not None:
         yield test

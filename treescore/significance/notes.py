@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from treescore.core.registry import score_head
-from treescore.core.wording import counted, listed, one_line, p_equals, unit_word
+from treescore.core.wording import counted, listed, one_line, p_equals, unit_word, units_of
 from treescore.significance.families import adjusted
 from treescore.significance.law import FEWEST_FOR_MARGIN, FEWEST_FOR_SIGNS
 from treescore.significance.settings import SMALLEST
@@ -51,7 +51,7 @@ def _units(document: Document) -> str:
     if document["units"] == "part":
         many = "whole parts" if count is None else counted(count, "whole part")
     else:
-        word, words = unit_words(document["units"], mixed=bool(document.get("parts_by_sentence")))
+        word, words = units_of(document)
         many = words if count is None else counted(count, word, words)
     if document["test"] == "bootstrap":
         by_itself = f" Each holds by itself at {100 * document['signature']['level']:g} %."
@@ -64,8 +64,7 @@ def _units(document: Document) -> str:
     tested = f"Tested over {many}{law}{' since they are few' if few else ''}"
     only = " With so few only large differences show." if few else ""
     if document["units"] != "sentence":
-        mixed = bool(document.get("parts_by_sentence"))
-        about = {"block": unit_words("block", mixed=mixed)[1], "part": "parts"}.get(document["units"])
+        about = {"block": units_of(document)[1], "part": "parts"}.get(document["units"])
         if about is None:
             return f"{tested}, which are taken as independent."
         return f"{tested}: a marked difference would be found again in other {about} like these.{only}"
@@ -80,13 +79,6 @@ def _units(document: Document) -> str:
 
 
 BY_SENTENCE = "gold marks fewer than two documents: there sentences are the units."
-
-
-def unit_words(unit: str, *, mixed: bool) -> tuple[str, str]:
-    """Return what one unit and several are called; where some parts have no documents, `mixed`, both are named."""
-    if mixed and unit == "block":
-        return "document or sentence", "documents and sentences"
-    return unit_word(unit), f"{unit_word(unit)}s"
 
 
 def _by_sentence(document: Document) -> str:
@@ -111,7 +103,7 @@ def _hopeless(document: Document) -> str:
     ways = ["leave out `test`"] if named and count < FEWEST_FOR_SIGNS else []
     ways += ["ask `unit: sentence`"] if document["units"] == "block" else []
     instead = f" {', or '.join(ways).capitalize()}." if ways else ""
-    many = counted(count, unit_word(document["units"]))
+    many = counted(count, *units_of(document))
     return f"With {many} no p is below {_least(least)}, so that nothing can be significant{over}.{instead}"
 
 

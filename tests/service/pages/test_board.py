@@ -28,6 +28,7 @@ from tests.fixtures.form_pages import words_of
 from tests.fixtures.requests import GOLD_CONLLU, ONE_WRONG
 from tests.fixtures.site import MISSING_PART, PRINCIPALS, Site
 from tests.service.pages.reading import Page
+from treescore.render.comparison_pictures import against_svg
 from treescore.render.table import Column, Table
 from treescore.significance.notes import AGREE
 from workers.entry import do
@@ -398,6 +399,22 @@ def test_a_difference_of_nothing_has_no_sign_on_any_side(stage: Stage) -> None:
     ):
         assert re.search(r"(?<![\d.])0\.00\b", shown)
         assert not re.search(r"[-−+]0\.00\b", shown)
+
+
+def test_units_of_parts_with_and_without_documents_are_both_named(stage: Stage) -> None:
+    marked = re.sub("(?m)^# sent_id", "# newdoc\n# sent_id", GOLD_CONLLU)
+    task = SharedTask(stage, parts={"en": {"gold": marked}, "de": {"gold": GOLD_CONLLU}})
+    for team, text in (("lyon", GOLD_CONLLU), ("oslo", ONE_WRONG)):
+        task.submit(task.team(team), text, outputs={"en": text, "de": text})
+    board, compare = (task.organiser.get(f"/b/{task.slug}{tab}") for tab in ("", "/compare"))
+    assert "over 4 documents and sentences" in board.text
+    assert "Won, tied, lost: documents and sentences." in compare.text
+    svg = html.unescape(next(each for each in Page(compare.text).links if "format=svg" in each))
+    assert "4 documents and sentences" in task.organiser.get(svg).text
+    document: Any = task.organiser.get(svg.replace("format=svg", "format=json")).json
+    assert "Won, tied, lost: documents and sentences." in against_svg(document, document["systems"][0]["name"])
+    words = task.organiser.get(f"{task.address}/leaderboard?format=markdown").text
+    assert "intervals are over the same documents and sentences." in words
 
 
 def test_a_comparison_is_with_all_others_or_with_those_that_are_tested(
