@@ -226,9 +226,9 @@ def tested_words(significance: leaderboards.BoardSignificance) -> str:
 
 
 def teams_compared(document: Leaderboard) -> str:
-    """Return what a line between rows is about: `team`, or `tested team` where a row is not tested."""
+    """Return what a line between rows is about: `team`, `row` where one has several; `tested` where a row is not."""
     untested = document["significance"]["as_of"] or any(row["tested"] is False for row in document["rows"])
-    return "tested team" if untested else "team"
+    return f"{'tested ' if untested else ''}{'row' if document['pick'] == 'all' else 'team'}"
 
 
 def line_words(document: Leaderboard) -> str:

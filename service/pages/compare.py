@@ -158,11 +158,12 @@ def _compare_values(
     if answer is None or "pairs" not in answer or not answer["pairs"]:
         return shown
     compared = _compared_sides(board, answer, own)
-    address, stored, others = f"/b/{benchmark}/compare", answer["id"], len(answer["systems"]) - 1
+    address, stored = f"/b/{benchmark}/compare", answer["id"]
+    others = {"team": "every team", "row": "every other system"}
     return {
         **shown,
         **_shown(compared, score),
-        "every": "every team" if render.teams_compared(board) == "team" else f"the {others} other tested systems",
+        "every": others.get(render.teams_compared(board), f"the {len(answer['systems']) - 1} other tested systems"),
         "exports": export_links(f"{address}/export", shown["query"], TABLES),
         "whole": api_links(f"/v1/comparisons/{stored}", f"{address}/{stored}", {}, ("svg", "json")),
     }

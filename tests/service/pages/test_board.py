@@ -374,7 +374,7 @@ def test_no_line_is_drawn_beside_a_row_that_was_not_tested() -> None:
 def test_a_caption_says_what_is_measured_and_between_which_rows_lines_are() -> None:
     rows = [{"tested": True, "submission": "sub_1"}, {"tested": False, "submission": "sub_2"}]
     tested = {"pairs": 1, "as_of": None, "notes": [f"Marks hold together.{AGREE}", "of its team's k submissions"]}
-    board: Any = {"part": "pud", "higher_is_better": False, "rows": rows[:1], "significance": tested}
+    board: Any = {"pick": "best", "part": "pud", "higher_is_better": False, "rows": rows[:1], "significance": tested}
     score = ScoreNames({"format": "pharaoh", "metrics": ["alignment"]})("alignment.aer")
     document: Any = {"parts": {"de": {}, "en": {}, "fr": {}}, "tracks": {"pud": ["de", "en"]}}
     said = board_caption(board, score, document, by_rank=True)
@@ -415,6 +415,18 @@ def test_units_of_parts_with_and_without_documents_are_both_named(stage: Stage) 
     assert "Won, tied, lost: documents and sentences." in against_svg(document, document["systems"][0]["name"])
     words = task.organiser.get(f"{task.address}/leaderboard?format=markdown").text
     assert "intervals are over the same documents and sentences." in words
+
+
+def test_a_board_of_all_submissions_tells_rows_apart_not_teams(stage: Stage) -> None:
+    task = SharedTask(stage, leaderboard={"pick": "all"})
+    team = task.team()
+    for text in (GOLD_CONLLU, ONE_WRONG):
+        task.submit(team, text)
+    board, compare = (task.organiser.get(f"/b/{task.slug}{tab}").text for tab in ("", "/compare"))
+    assert "every row above is significantly better than every row below" in board
+    assert "against <bdi>every other system</bdi>" in compare
+    assert '<option value="">every other system</option>' in compare
+    assert "every team" not in board + compare
 
 
 def test_a_comparison_is_with_all_others_or_with_those_that_are_tested(
