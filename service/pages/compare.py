@@ -160,10 +160,11 @@ def _compare_values(
     compared = _compared_sides(board, answer, own)
     address, stored = f"/b/{benchmark}/compare", answer["id"]
     others = {"team": "every team", "row": "every other system"}
+    tested = f"the {counted(len(answer['systems']) - 1, 'other tested system')}"
     return {
         **shown,
         **_shown(compared, score),
-        "every": others.get(render.teams_compared(board), f"the {len(answer['systems']) - 1} other tested systems"),
+        "every": others.get(render.teams_compared(board), tested),
         "exports": export_links(f"{address}/export", shown["query"], TABLES),
         "whole": api_links(f"/v1/comparisons/{stored}", f"{address}/{stored}", {}, ("svg", "json")),
     }

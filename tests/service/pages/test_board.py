@@ -212,6 +212,7 @@ def test_what_is_missing_on_a_board_of_all_is_in_its_matrix_with_each_submission
     for name in ("first", "second"):
         task.submit(team, GOLD_CONLLU, name=name)
     task.submit(name="rules")
+    assert 'name="pick" value="all"' in task.organiser.get(f"/b/{task.slug}/compare?pick=all").text
     page = Page(task.organiser.get(f"/b/{task.slug}?pick=all").text)
     link = html.unescape(next(each for each in page.links if "/matrix" in each and "score=" in each))
     matrix = Page(task.organiser.get(link).text)
