@@ -224,6 +224,11 @@ def set_run(db: Connection, board: BoardRun, run_id: str) -> None:
     db.execute(insert(board_runs).values(**board._asdict(), run_id=run_id))
 
 
+def had_run(db: Connection, board: BoardRun) -> bool:
+    """Return whether a run has made the comparisons of a board, or was to make them."""
+    return db.scalar(select(board_runs.c.run_id).where(_board(board))) is not None
+
+
 def of_run(db: Connection, run_id: str) -> BoardRun | None:
     """Return the board that a run works for, or None where another run has replaced it."""
     query = select(board_runs.c.benchmark_id, board_runs.c.revision).where(board_runs.c.run_id == run_id)

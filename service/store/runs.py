@@ -252,10 +252,10 @@ def reset_attempts(db: Connection, run_id: str) -> None:
     db.execute(update(runs).where(runs.c.id == run_id, runs.c.attempts > 1).values(attempts=1))
 
 
-def requeue(db: Connection, run: Run) -> None:
-    """Set a run back to `queued`, in its principal's next turn, so that a worker continues it."""
+def requeue(db: Connection, run: Run, not_before: datetime | None = None) -> None:
+    """Set a run back to `queued`, in its principal's next turn, so that a worker continues it; held until then."""
     turn = next_turn(db, run.queue, run.precedence, run.principal)
-    values = {"state": QUEUED, "attempts": 0, "turn": turn}
+    values = {"state": QUEUED, "attempts": 0, "turn": turn, "not_before": not_before}
     db.execute(update(runs).where(runs.c.id == run.id, runs.c.state == RUNNING).values(**values))
 
 

@@ -13,8 +13,8 @@ from service.store import artifacts, benchmarks, boards, revisions, runs, score_
 from service.usecases import access, events
 from service.usecases.benchmarks.benchmarks import input_name
 from service.usecases.boards.ranking import incomplete_last, systems_together, top_rungs
-from service.usecases.boards.work import Side, rank_changes, schedule_board_comparison
-from service.usecases.runs import Cancelled, Ending, Failure, Outdated, Progress, QueuedRun
+from service.usecases.boards.work import Side, rank_changes, schedule_ahead, schedule_board_comparison
+from service.usecases.runs import Cancelled, Ending, Failure, Outdated, Progress, QueuedRun, queue_runs
 from service.usecases.scoring.config import ScoringConfig, scoring_config
 from service.usecases.scoring.gold import benchmark_key, keep_gold, keyed_digest, load_part, sentence_keys
 from service.usecases.scoring.part_scorer import Scorer
@@ -138,7 +138,7 @@ def _rescore(context: Context, run: runs.Run, revision: revisions.Revision) -> E
             total = submissions.count(db, revision.benchmark_id, state=runs.SUCCEEDED)
             left = score_records.unscored_count(db, revision.benchmark_id, revision.number)
         if not waiting:
-            return _switch(context, revision)
+            return None if _tested_ahead(context, run, revision, total) else _switch(context, revision)
         scorer = scorer or Scorer(context, revision)
         for done, submission_id in enumerate(waiting, total - left):
             _rescore_one(context, run, scorer, submission_id, (done, total))
@@ -164,6 +164,23 @@ def _rescore_one(context: Context, run: runs.Run, scorer: Scorer, submission_id:
             score_records.save(db, scored.record, scored.packed)
             place_on_ladder(db, access.benchmark_of(db, current.benchmark_id), scorer.revision, current)
     context.queue.wake(run.id)
+
+
+def _tested_ahead(context: Context, run: runs.Run, revision: revisions.Revision, total: int) -> bool:
+    """Let the run wait until the board under a revision is tested, so that it is when the revision becomes active.
+
+    Returns:
+        False for a dry run, and where that was done or could not be done before.
+    """
+    if revision.dry_run:
+        return False
+    with context.store.write() as db:
+        scheduled = schedule_ahead(db, context, boards.BoardRun(revision.benchmark_id, revision.number))
+        if scheduled:
+            runs.note_progress(db, run.id, total, total, "scored again, now testing their differences")
+            runs.requeue(db, run, context.now() + runs.LONGEST_HOLD)
+    queue_runs(context, scheduled)
+    return bool(scheduled)
 
 
 def _switch(context: Context, revision: revisions.Revision) -> Ending:

@@ -24,7 +24,7 @@ from service.policy import gate
 from service.policy.documents import ROUNDED
 from service.policy.release import Release
 from service.requests import POOLED, PRIVATE
-from service.store import artifacts, benchmarks, boards, comparisons, runs, score_records, submissions, texts
+from service.store import artifacts, benchmarks, boards, comparisons, revisions, runs, score_records, submissions, texts
 from service.store.packing import unpack_array
 from service.store.score_records import ANSWERED, CHARGED, artifact_name
 from service.usecases.boards import ranking
@@ -202,7 +202,8 @@ def board_behind(db: Connection, question: comparisons.Question) -> Board:
     if benchmark is None:
         raise RuntimeError(f"unknown benchmark {question['benchmark']}")
     return ranking.board_of(
-        db, benchmark, score=question["score"], part=question["part"], revision=question["revision"],
+        db, benchmark, score=question["score"], part=question["part"],
+        revision=revisions.get(db, benchmark.id, question["revision"]),
         share=question.get("share"), track=question.get("parts"),
     )  # fmt: skip
 

@@ -384,7 +384,7 @@ def board_of(
     score: str | None = None,
     part: str | None = None,
     pick: str | None = None,
-    revision: int | None = None,
+    revision: int | revisions.Revision | None = None,
     until: datetime | None = None,
     held: bool = False,
     share: str | None = None,
@@ -396,14 +396,15 @@ def board_of(
     part is a track of these parts, also where the benchmark has changed or removed it since.
 
     With `held`, a board of another pick than the benchmark's also has the submissions whose scores a ladder holds.
+    A revision that is not active yet is given whole.
 
     Raises:
         NotFound: the benchmark has no active revision; the revision was never active; the part is unknown.
         Unprocessable: the score is unknown.
     """
     number = benchmark.active_revision if revision is None else revision
-    stored = None if number is None else revisions.get(db, benchmark.id, number)
-    if stored is None or stored.state not in revisions.READABLE:
+    stored = revisions.get(db, benchmark.id, number) if isinstance(number, int) else number
+    if stored is None or (number is not stored and stored.state not in revisions.READABLE):
         detail = "has no active revision" if revision is None else f"never had an active revision {revision}"
         raise NotFound(f"The benchmark {benchmark.id!r} {detail}.")
     scoring = config.scoring_config(stored.scoring)

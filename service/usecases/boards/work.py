@@ -16,7 +16,7 @@ from service import logs, monitoring, queue, requests
 from service.caller import new_id, principal_of
 from service.context import Context
 from service.policy.figures import rank_value, shares_of, shown_share
-from service.store import benchmarks, boards, runs, score_records, submissions
+from service.store import benchmarks, boards, revisions, runs, score_records, submissions
 from service.store.benchmarks import Benchmark
 from service.usecases.boards import ranking
 from service.usecases.boards.compare import board_question, compare_submissions
@@ -66,15 +66,35 @@ def schedule_board_comparison(db: Connection, context: Context, benchmark_id: st
     unfinished = boards.unfinished_run(db, *board)
     if unfinished is not None:
         return () if arriving or not runs.let_begin(db, unfinished) else (QueuedRun(unfinished, queue.BULK),)
-    now = context.now()
-    run_id = new_id("brd", now)
     not_before = None
     if arriving:  # workers spend at most a fifth of their time on one board
         hold = HOLD_RUNS * timedelta(seconds=boards.last_seconds(db, board))
-        not_before = now + min(max(HOLD, hold), runs.LONGEST_HOLD)
-    runs.add(db, run_id, BOARD_KIND, queue.BULK, now, principal_of(benchmark_id), not_before=not_before)
+        not_before = context.now() + min(max(HOLD, hold), runs.LONGEST_HOLD)
+    added = _add_run(db, context, board, not_before)
+    return () if arriving else (added,)
+
+
+def _add_run(db: Connection, context: Context, board: boards.BoardRun, not_before: datetime | None = None) -> QueuedRun:
+    now = context.now()
+    run_id = new_id("brd", now)
+    runs.add(db, run_id, BOARD_KIND, queue.BULK, now, principal_of(board.benchmark_id), not_before=not_before)
     boards.set_run(db, board, run_id)
-    return () if arriving else (QueuedRun(run_id, queue.BULK),)
+    return QueuedRun(run_id, queue.BULK)
+
+
+def schedule_ahead(db: Connection, context: Context, board: boards.BoardRun) -> Sequence[QueuedRun]:
+    """Schedule the comparisons of a board under a revision that is to become active, so that it has them then.
+
+    The revision's run begins again when they are made, or cannot be. Nothing is scheduled a second time.
+    """
+    return () if boards.had_run(db, board) else (_add_run(db, context, board),)
+
+
+def _let_revision_begin(db: Connection, board: boards.BoardRun) -> Sequence[QueuedRun]:
+    """Let a revision's run begin that waits for the comparisons of its board."""
+    revision = revisions.get(db, *board)
+    waits = revision is not None and runs.let_begin(db, revision.id)
+    return (QueuedRun(revision.id, queue.BULK),) if revision is not None and waits else ()
 
 
 def let_board_begin(db: Connection, benchmark_id: str) -> Sequence[QueuedRun]:
@@ -133,7 +153,7 @@ def fail(context: Context, run: runs.Run, _failure: Failure) -> Ending:
 
     def save(db: Connection, _now: datetime) -> Sequence[QueuedRun]:
         benchmarks.touch_board(db, board_run.benchmark_id)
-        return ()
+        return _let_revision_begin(db, board_run)
 
     return Ending(runs.FAILED, save, lock=board_run.benchmark_id)
 
@@ -143,21 +163,26 @@ def _boards_to_compare(
 ) -> list[tuple[ranking.Board, boards.RequestedBoard | None]]:
     """Return the boards to compare, standard and requested ones, each also as it was frozen, with the request.
 
-    Of a split test set the boards of both shares are compared at all times, so that closing needs no work.
+    Of a split test set the boards of both shares are compared at all times, so that closing needs no work. A revision
+    that is not active yet takes over what was requested under the active one.
     """
-    shares = shares_of(benchmark)
-    standard = ranking.board_of(db, benchmark, revision=revision)
+    shares, stored = shares_of(benchmark), revisions.get(db, benchmark.id, revision)
+    standard = ranking.board_of(db, benchmark, revision=stored)
+    active = standard.revision.state in revisions.READABLE
+    number = revision if active else benchmark.active_revision or revision
     live: dict[str, tuple[ranking.Board, boards.RequestedBoard | None]] = {
         board.key: (board, None)
         for share in shares
         for board in ranking.standard_boards(replace(standard, share=share))
     }
-    for key in boards.keys(db, benchmark.id, revision):
-        kept = boards.get(db, benchmark.id, revision, key)
+    for key in boards.keys(db, benchmark.id, number):
+        kept = boards.get(db, benchmark.id, number, key)
         asked = None if kept is None else kept.body["asked"]
-        # a track may be gone since
-        if asked is not None and key not in live and standard.has_part(asked["part"]):
-            board = ranking.board_of(db, benchmark, revision=revision, **asked)
+        # a track may be gone since, a score with the revision before
+        if asked is None or key in live or asked["score"] not in standard.scoring.addresses:
+            continue
+        if standard.has_part(asked["part"]):
+            board = ranking.board_of(db, benchmark, revision=stored, **asked)
             live |= {each.key: (each, asked) for each in (replace(board, share=share) for share in shares)}
     frozen_at = benchmark.frozen_at
     if frozen_at is None or context.now() < frozen_at:
@@ -210,9 +235,10 @@ def _ending(
         counted = shown_share(current, now)
         if any(each.fresh and each.board.share in (requests.PUBLIC, counted) for each in compared):
             benchmarks.touch_board(db, seen.id)
+        begun = _let_revision_begin(db, boards.BoardRun(seen.id, revision))
         if current.board_version == seen.board_version:
-            return ()
-        return schedule_board_comparison(db, context, seen.id)
+            return begun
+        return [*begun, *schedule_board_comparison(db, context, seen.id)]
 
     return Ending(runs.SUCCEEDED, save, lock=seen.id)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -14,8 +15,8 @@ from service.contract.benchmarks import RevisionRequest
 from service.contract.common import PageQuery
 from service.errors import Conflict, Forbidden, NotFound, Unprocessable
 from service.queue import BULK
+from service.store import benchmarks, boards, runs, score_records, submissions, texts
 from service.store import revisions as stored
-from service.store import runs, score_records, submissions, texts
 from service.store.revisions import DRY_RUNS
 from service.store.submissions import BoardEntry
 from service.store.tables import results
@@ -28,9 +29,10 @@ from service.usecases.benchmarks.revisions import (
     view_revision,
     wait_for_revision,
 )
-from service.usecases.boards.work import Side, rank_changes, rows_by_team
+from service.usecases.boards.ranking import board_of
+from service.usecases.boards.work import Side, keep_asked, rank_changes, rows_by_team
 from service.usecases.scoring.config import scoring_config
-from tests.fixtures.contexts import ORGANISER, work_of
+from tests.fixtures.contexts import ORGANISER, give_up, work_of
 from tests.fixtures.requests import loaded
 from tests.fixtures.tasks import ANYONE, ONE_SENTENCE, RIGHT, SECOND_PART, SLUG, TWO_PARTS, WRONG, Task, once
 from workers import entry
@@ -82,6 +84,30 @@ def test_everything_is_scored_again_then_the_board_switches(board, context):
     assert main(board, board.right) == pytest.approx(5 / 6)
     assert main(board, board.wrong) == 1.0
     assert task_scores(context, 1) == {board.right: 1.0, board.wrong: pytest.approx(5 / 6)}
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_board_is_tested_before_the_revision_becomes_active(board, context, fails):
+    board.work()
+    with context.store.write() as db:
+        benchmark = benchmarks.get(db, SLUG)
+        keep_asked(db, board_of(db, benchmark, score="attachment.las", pick="all"), context.now())
+    revise(board)
+    with context.store.read() as db:
+        run_id = stored.get(db, SLUG, 2).id
+    do(context, run_id)
+    with context.store.read() as db:
+        revision, tests = runs.get(db, run_id), boards.unfinished_run(db, SLUG, 2)
+    assert (shown(context, 2)["state"], revision.state) == ("rescoring", "queued")
+    assert revision.not_before == pytest.approx(context.now() + runs.LONGEST_HOLD, abs=timedelta(minutes=1))
+    give_up(context, tests) if fails else do(context, tests)
+    assert shown(context, 2)["state"] == "rescoring"
+    with context.store.read() as db:
+        assert runs.get(db, run_id).not_before is None
+    do(context, run_id)
+    assert shown(context, 2)["state"] == "active"
+    for asked in ({}, {"score": "attachment.las", "pick": "all"}):
+        assert board.leaderboard(ORGANISER, **asked)["significance"]["pairs"] == (None if fails else 1)
 
 
 def task_scores(context, number):
@@ -250,6 +276,7 @@ def test_a_submission_that_lands_meanwhile_is_on_the_new_board_too(board, contex
         patch.setattr(revision_work.Scorer, "score", lands)
         with context.store.read() as db:
             do(context, stored.get(db, SLUG, 2).id)
+    board.work()
     assert board.benchmark()["active_revision"] == 2
     assert set(task_scores(context, 2)) == {board.right, board.wrong, landed[0]}
     assert set(task_scores(context, 1)) == {board.right, board.wrong, landed[0]}
@@ -266,6 +293,7 @@ def test_a_submission_that_lands_just_before_the_switch_is_scored_first(board, c
     monkeypatch.setattr(revision_work.score_records, "unscored", overlooked)
     with context.store.read() as db:
         do(context, stored.get(db, SLUG, 2).id)
+    board.work()
     assert len(asked) > 2
     assert board.benchmark()["active_revision"] == 2
     assert set(task_scores(context, 2)) == {board.right, board.wrong}
@@ -282,7 +310,8 @@ def test_a_submission_that_was_being_scored_while_the_board_switched_is_scored_a
             switched.append(create_revision(context, ORGANISER, SLUG, loaded(RevisionRequest, FIXED))[0])
             with context.store.read() as db:
                 revision = stored.get(db, SLUG, 2).id
-            do(context, revision)
+            for _ in ("scored", "switched"):
+                do(context, revision)
         return found
 
     with monkeypatch.context() as patch:
