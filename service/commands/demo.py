@@ -44,7 +44,7 @@ def make_boards(client: httpx.Client, examples: Path) -> str:
 
 def _make(client: httpx.Client, definition: Mapping[str, Any], examples: Path) -> None:
     """Make a benchmark unless it is there, and wait until it takes submissions."""
-    names = ("id", "title", "format", "metrics", "feedback", "leaderboard", "tracks", "about")
+    names = ("id", "title", "format", "metrics", "feedback", "leaderboard", "tracks", "about", "publish_input")
     gold = _parts(definition, (examples / definition["folder"] / "gold").with_suffix(definition["ending"]))
     request: dict[str, Any] = {name: definition[name] for name in names if name in definition}
     request["parts"] = {name: {"gold": text} for name, text in gold}

@@ -21,8 +21,10 @@ _AFTER_FORM = ["\t_" * 7 + f"\t{misc}\n" for misc in (_NO_SPACE, "_")]
 """The rest of a line of CoNLL-U, by whether a space follows."""
 
 
-def blind_inputs(treebank: trees.Treebank) -> Mapping[str, str]:
-    """Make the texts that participants may have, by name; none where gold holds no words (alignments).
+def blind_inputs(treebank: trees.Treebank, pairs: Sequence[tuple[str, str]] | None = None) -> Mapping[str, str]:
+    """Make the texts that participants may have, by name; none where the words of gold are not known.
+
+    Alignments hold no words: those of their sentences are given as `pairs`, and are of a line each.
 
     `words`: dependency trees as CoNLL-U with ID and FORM only, multiword tokens and SpaceAfter kept, comments, empty
     nodes and everything else dropped; constituency trees as one sentence a line, words separated by spaces, empty
@@ -42,7 +44,9 @@ def blind_inputs(treebank: trees.Treebank) -> Mapping[str, str]:
     if isinstance(treebank, trees.ParallelTreebank):
         sides = {"source": treebank.source, "target": treebank.target}
         return {f"{side}/{name}": text for side, half in sides.items() for name, text in blind_inputs(half).items()}
-    return {}
+    named = zip(("source", "target"), zip(*pairs or (), strict=True), strict=False)
+    texts = [(side, "".join(f"{line}\n" for line in lines)) for side, lines in named]
+    return {f"{side}/{name}": text for side, text in texts for name in ("words", "text")}
 
 
 def word_count(treebank: trees.Treebank) -> int:

@@ -267,7 +267,8 @@ def _words(db: Connection, revision: Revision, part: revisions.Part, kind: str) 
     Raises:
         NotFound: it has none.
     """
-    stored = {name: artifacts.get(db, revision.id, input_name(part.position, name)) for name in _input_names(revision)}
+    names = [f"{side}{name}" for side in ("", "source/", "target/") for name in ("words", "text")]
+    stored = {name: artifacts.get(db, revision.id, input_name(part.position, name)) for name in names}
     bodies = {name: artifacts.unpack_json(body) for name, body in stored.items() if body is not None}
     if kind in bodies:
         return {"": bodies[kind]}
@@ -345,11 +346,6 @@ def shown_revision(db: Connection, benchmark: Benchmark) -> Revision:
     if revision is None:
         raise NotFound(f"Unknown benchmark {benchmark.id!r}.")
     return revision
-
-
-def _input_names(revision: Revision) -> list[str]:
-    fields = config.scoring_config(revision.scoring).spec.format.format.fields
-    return [f"{side}/{name}" if side else name for side in (fields or ("",)) for name in ("words", "text")]
 
 
 def parts_texts(

@@ -99,7 +99,8 @@ def _check_part(context: Context, revision: revisions.Revision, scoring: Scoring
         detail = "Gold has no sentence. Send a text with at least one."
         raise InputError([Problem(code="no-sentences", pointer=pointer, part=part.name, detail=detail)])
     evaluation.check_gold_words()
-    packed = {input_name(part.position, name): artifacts.pack_json(body) for name, body in blind_inputs(gold).items()}
+    inputs = blind_inputs(gold, evaluation.items.words)
+    packed = {input_name(part.position, name): artifacts.pack_json(body) for name, body in inputs.items()}
     packed[blocks_name(part.position)] = packed_documents(evaluation)
     with context.store.write() as db:
         key = benchmark_key(db, revision.benchmark_id)

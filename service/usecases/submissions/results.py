@@ -251,7 +251,8 @@ def sight_of(revision: revisions.Revision, release: Release, *, scored: bool) ->
         for key, metric in keys.items()
         if (key is None or release.lists(key)) and policy_documents.marks_shown(release.level, metric)
     ]
-    return Sight(compared=scored and (release.gold or bool(marked_by)), gold=release.gold, marked_by=marked_by)
+    compared = scored and (release.gold or bool(marked_by))
+    return Sight(compared=compared, gold=release.gold, marked_by=marked_by, words=release.fits)
 
 
 @dataclass(frozen=True)

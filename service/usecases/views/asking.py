@@ -184,11 +184,13 @@ class Sight:
         compared: whether the output was scored, and the caller sees anything of that.
         gold: whether gold's are seen; where the output was scored they stand beside its own, and sentences are gold's.
         marked_by: whose marks are seen: keys of metrics, None for those of a plain comparison.
+        words: whether the words of gold are seen where the output, of alignments, holds none.
     """
 
     compared: bool
     gold: bool
     marked_by: Sequence[str | None] = ()
+    words: bool = False
 
 
 class ErrorsHidden(Exception):

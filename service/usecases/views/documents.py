@@ -362,18 +362,25 @@ class OutputTrees:
         """Where the output's half of each of gold's sentences lies; None where it is the sentence of its number."""
         return None if self._found is None else fit_of(self._found.marks, self.text.units)
 
-    def own(self, sentence: int, *, marks: bool) -> Document:
+    def own(self, sentence: int, *, marks: bool, words: bool = False) -> Document:
         """Return one sentence of the output alone.
 
         Args:
             sentence: from 0.
             marks: whether to say what is wrong with it.
+            words: whether an alignment has the words of gold's.
         """
         half = half_of(self.text, sentence)
         document = own_document(self.text.kind, sentence + 1, half) | self.text.place(sentence)
         if marks:
             document["wrong"] = marked(half, self._states(sentence))
-        return document
+        return self._worded(document, half_of(self.gold, sentence)) if words and sentence < len(self.gold) else document
+
+    def _worded(self, document: Document, gold: Half) -> Document:
+        """Give an alignment whose output holds no words those of gold's, where they are known."""
+        if self.gold.kind != kinds.ALIGNMENT or document["words"]:
+            return document
+        return document | {"words": gold.words, _TARGETS: gold.more[_TARGETS]}
 
     def beside_expressions(self, sentence: int, *, marks: bool) -> Document:
         """Return one sentence of the output alone, and gold's expressions where the texts have such."""
@@ -396,26 +403,26 @@ class OutputTrees:
             document = self._half(cut, item, gold)
         document |= {"gold": gold.tree, "missed": missed, "sent_id": self.gold.place(item)["sent_id"]}
         document |= _of_gold(gold)
-        if self.gold.kind == kinds.ALIGNMENT and not document["words"]:
-            document |= {"words": gold.words, _TARGETS: gold.more[_TARGETS]}
+        document = self._worded(document, gold)
         if self.gold.kind == kinds.CONSTITUENTS and document["gold_words"] is None:
             document["wrong"] = with_crossing(document["wrong"], document["system"], gold.tree)
         return document
 
-    def outline(self, sentence: int, *, beside_gold: bool, marks: bool) -> Outline:
+    def outline(self, sentence: int, *, beside_gold: bool, marks: bool, words: bool = False) -> Outline:
         """Return what a list shows of a sentence.
 
         Args:
             sentence: from 0; one of gold's, or of the output's own.
             beside_gold: which of them it is.
             marks: whether to say what is wrong with it.
+            words: whether an alignment has the words of gold's.
         """
         cut = self._cut(sentence) if beside_gold else Cut(sentence)
         if cut is None:
             return Outline(sentence + 1, self.gold.kind, (), 0, () if marks else None)
         if self._is_whole(cut):
             forms = _first_words(self.text, cut.sentence)
-            if beside_gold and not self.text.has("forms"):
+            if (beside_gold or words) and not self.text.has("forms"):
                 forms = _first_words(self.gold, sentence)
             units = _size(self.text.bounds(self.text.main, cut.sentence))
             states = self._states(cut.sentence) if marks else []

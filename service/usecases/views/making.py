@@ -101,7 +101,7 @@ class _Seen:
         if not self.trees.beside_gold:
             wrong = partial(live.wrong_expressions, sight)
             self.trees = OutputTrees(self.trees.text, self.trees.gold, None, wrong)
-        self.gold = sight.gold
+        self.gold, self.words = sight.gold, sight.words
         self.beside_gold = sight.gold and self.trees.beside_gold
         self.marks = self.trees.beside_gold and self.trees.marked_by in sight.marked_by
 
@@ -114,12 +114,13 @@ class _Seen:
         """Return one sentence, from 0."""
         if self.beside_gold:
             return self.trees.both(sentence)
-        alone = self.trees.beside_expressions if self.gold else self.trees.own
+        alone = self.trees.beside_expressions if self.gold else partial(self.trees.own, words=self.words)
         return alone(sentence, marks=self.marks)
 
     def outline(self, sentence: int) -> Outline:
         """Return what a list shows of a sentence, from 0."""
-        return self.trees.outline(sentence, beside_gold=self.beside_gold, marks=self.beside_gold or self.marks)
+        marks = self.beside_gold or self.marks
+        return self.trees.outline(sentence, beside_gold=self.beside_gold, marks=marks, words=self.words)
 
     def differing_from(self, other: _Seen) -> BoolArray:
         """Return the sentences in which two outputs are not right and wrong alike. Raises NotComparable."""

@@ -382,7 +382,7 @@ def test_a_possible_link_that_is_missed_is_not_drawn_as_agreed(kept_stage: Stage
     assert 'name="q"' not in page  # there are numbers alone
 
 
-def test_alignments_have_the_words_that_are_stated_beside_gold_where_gold_is_shown(kept_stage: Stage) -> None:
+def test_alignments_have_the_words_that_are_stated_beside_gold_where_these_are_shown(kept_stage: Stage) -> None:
     items = {"words": [["a big dog", "le gros chien"], ["yes", "oui"]]}
     gold, output = "0-0 1-1 2-2\n0-0\n", "0-0 1-2\n0-0\n"
     part = {"gold": gold, "items": items}
@@ -405,5 +405,12 @@ def test_alignments_have_the_words_that_are_stated_beside_gold_where_gold_is_sho
         assert '<span class="vh">errors: </span>3<' in page
         assert ("Relation" in page, 'name="q"' in page) == (False, True)  # links have no relation
         assert len(client.get(f"{address}/{trees}&q=big+dog").json["items"]) == 1
+    sentences = submitted.replace("/v1/submissions/", "/s/") + "/sentences"
     assert team.get(f"{submitted}/trees").json["items"][0]["words"] is None
-    assert "chien" not in team.get(submitted.replace("/v1/submissions/", "/s/") + "/sentences").text
+    assert "chien" not in team.get(sentences).text
+    client.patch(task.address, json={"publish_input": True}, headers={"If-Match": "*"})
+    assert team.get(f"{task.address}/parts/en/input").json == {"source": "a big dog\nyes\n", "target": "le gros chien\noui\n"}
+    page = team.get(sentences).text
+    assert ">a big dog</span>" in page
+    assert ">chien</text>" in page
+    assert "missed" not in page

@@ -72,9 +72,13 @@ def test_of_trees_traces_go():
     assert blind_inputs(read("bracketed", gold)) == {"words": "the dog slept\nrain\n", "text": "the dog slept rain\n"}
 
 
-def test_alignments_hold_no_words():
+def test_alignments_hold_no_words_but_those_given_with_them():
     treebank = read("pharaoh", "1-1 2p2\n")
     assert blind_inputs(treebank) == {}
+    source, target = "das Haus da\n", "the house there\n"
+    assert blind_inputs(treebank, [("das Haus da", "the house there")]) == {
+        "source/words": source, "source/text": source, "target/words": target, "target/text": target,
+    }  # fmt: skip
     assert word_count(treebank) == 2
 
 
