@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO
+from zipfile import ZipFile
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -254,7 +256,8 @@ def test_chosen_gold_is_listed_before_it_is_sent(visit: Visit) -> None:
     assert chosen("Gold", "en.conllu", "fr.pred.conllu.gz") == [
         "en.conllu: part en", "fr.pred.conllu.gz: part fr", by_name,
     ]  # fmt: skip
-    assert chosen("Gold", "all.zip")[0] == "all.zip: an archive: each file in it becomes a part"
+    chosen("Gold", "all.zip")
+    expect(page.locator(".chosen li").first).to_have_text("all.zip: no zip whose files can be listed, 1.5 kB")
     assert "several formats (conllu, bracketed)" in chosen("Gold", "en.conllu", "fr.mrg")[-1]
     chosen("Gold", "en.source.mrg", "en.alignment.talp")
     page.get_by_label("Format").select_option("parallel")
@@ -266,6 +269,18 @@ def test_chosen_gold_is_listed_before_it_is_sent(visit: Visit) -> None:
         "en_web.conllu: part en_web", "other.conllu: has the name of no part: name it after one",
         "Stay as they are: en_news, en_talk",
     ]  # fmt: skip
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        for name in ("sent/", "sent/en_web.conllu", "sent/more/en_talk.conllu", "sent/.hidden", "__MACOSX/sent/x"):
+            archive.writestr(name, b"1\t" * 750 * (not name.endswith("/")))
+    zipped = [{"name": "all.zip", "mimeType": "application/zip", "buffer": packed.getvalue()}]
+    page.get_by_label("Files, each named after its part", exact=True).set_input_files(zipped)
+    lines = page.locator(".chosen li")
+    expect(lines).to_have_count(5)
+    assert lines.all_inner_texts()[1:4] == [
+        "en_web.conllu: part en_web, 1.5 kB", "more/en_talk.conllu: part en_talk, 1.5 kB", "Stay as they are: en_news",
+    ]  # fmt: skip
+    expect(lines.last).to_contain_text("Together 3.0 kB")
     assert seen.faults == []
 
 

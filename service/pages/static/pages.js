@@ -89,30 +89,56 @@
     return { words: told.length ? `Format ${told[0]} by the names, unless the first lines tell another one` : "The names tell no format: it is guessed from the first lines of the first file" };
   };
   const megabytes = (bytes) => (bytes < 1e5 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
-  const list_chosen = (input, list) => {
+  const is_zip = (file) => /\.zip$/i.test(file.name);
+  // the files in a zip by the directory at its end, without the folders that all are in; none where it cannot be read
+  const in_zip = async (file) => {
+    const tail = new DataView(await file.slice(-65557).arrayBuffer());
+    let end = tail.byteLength - 22;
+    while (end >= 0 && tail.getUint32(end, true) !== 0x06054b50) end -= 1;
+    if (end < 0) return [];
+    const start = tail.getUint32(end + 16, true);
+    const directory = new DataView(await file.slice(start, start + tail.getUint32(end + 12, true)).arrayBuffer());
+    const found = [];
+    for (let at = 0; at + 46 <= directory.byteLength && directory.getUint32(at, true) === 0x02014b50;) {
+      const [name, ...more] = [28, 30, 32].map((field) => directory.getUint16(at + field, true));
+      const bytes = directory.buffer.slice(at + 46, at + 46 + name);
+      found.push({ name: new TextDecoder().decode(bytes), size: directory.getUint32(at + 24, true) });
+      at += 46 + name + more[0] + more[1];
+    }
+    const shown = found.filter(({ name }) => !/(^|\/)(\.|__MACOSX\/)|\/$/.test(name));
+    let top = shown[0]?.name ?? "";
+    do top = top.slice(0, top.slice(0, -1).lastIndexOf("/") + 1); while (!shown.every(({ name }) => name.startsWith(top)));
+    return shown.map(({ name, size }) => ({ name: name.slice(top.length), size }));
+  };
+  const list_chosen = async (input, list) => {
+    const chosen = [...input.files];
+    const unpacked = await Promise.all(chosen.map(async (file) => (is_zip(file) ? { zip: file, inside: await in_zip(file) } : { inside: [file] })));
+    if (chosen.some((file, at) => file !== input.files[at]) || chosen.length !== input.files.length) return; // others meanwhile
     const parts = JSON.parse(input.dataset.parts ?? "[]"); // of gold that makes a benchmark none is known
     const formats = JSON.parse(input.dataset.formats ?? "null");
     const most = Number(input.form.dataset.mostBytes);
     const format = formats && (input.form.elements.format.value || input.dataset.format);
     const sides = (formats && JSON.parse(input.dataset.sides)[format]) ?? [];
-    const files = [...input.files];
-    const zips = files.some((file) => /\.zip$/i.test(file.name));
+    const files = unpacked.flatMap(({ inside }) => inside);
     const found = new Map();
-    const lines = files.map((file) => {
-      const part = formats ? new_part_of(file.name, sides) : part_of(file.name, parts) ?? (parts.length === 1 && files.length === 1 ? parts[0] : undefined);
-      const is_zip = /\.zip$/i.test(file.name);
-      const twice = !is_zip && part !== undefined && found.has(part);
-      if (!is_zip && part !== undefined) found.set(part, file);
-      const where = is_zip ? `an archive: ${formats ? "each file in it becomes a part" : "the service looks for the parts in it"}`
-        : part === undefined ? `has the name of no part: ${input.dataset.unnamed}`
+    const line_of = (file) => {
+      const part = formats ? new_part_of(file.name, sides)
+        : part_of(file.name, parts) ?? part_of(file.name.replace(/.*\//, ""), parts) ?? (parts.length === 1 && files.length === 1 ? parts[0] : undefined);
+      const twice = found.has(part);
+      if (part !== undefined) found.set(part, file);
+      const where = part === undefined ? `has the name of no part: ${input.dataset.unnamed}`
         : twice ? `a second file for the part ${part}` : `part ${part}`;
-      return { words: `${file.name}: ${where}, ${megabytes(file.size)}`, wrong: twice || (!is_zip && part === undefined) };
-    });
-    const missing = zips ? [] : parts.filter((part) => !found.has(part));
+      return { words: `${file.name}: ${where}, ${megabytes(file.size)}`, wrong: twice || part === undefined };
+    };
+    const lines = unpacked.flatMap(({ zip, inside }) => [
+      ...(zip ? [{ words: `${zip.name}: ${inside.length ? `a zip of ${inside.length} file${inside.length > 1 ? "s" : ""}` : "no zip whose files can be listed"}, ${megabytes(zip.size)}`, wrong: !inside.length }] : []),
+      ...inside.map(line_of),
+    ]);
+    const missing = unpacked.every(({ inside }) => inside.length) ? parts.filter((part) => !found.has(part)) : [];
     if (files.length && missing.length) lines.push({ words: `${input.dataset.missing}: ${missing.slice(0, 20).join(", ")}${missing.length > 20 ? ` and ${missing.length - 20} more` : ""}` });
     if (files.length && formats) lines.push(format_line(files.map((file) => file.name), formats, format));
     const bytes = files.reduce((sum, file) => sum + file.size, 0);
-    if (files.length) lines.push({ words: `Together ${megabytes(bytes)}; the service accepts ${megabytes(most)} unpacked`, wrong: bytes > most });
+    if (chosen.length) lines.push({ words: `Together ${megabytes(bytes)}; the service accepts ${megabytes(most)} unpacked`, wrong: bytes > most });
     list.replaceChildren(...lines.map(({ words, wrong }) => {
       const item = document.createElement("li");
       item.textContent = words;

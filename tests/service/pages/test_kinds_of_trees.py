@@ -409,7 +409,10 @@ def test_alignments_have_the_words_that_are_stated_beside_gold_where_these_are_s
     assert team.get(f"{submitted}/trees").json["items"][0]["words"] is None
     assert "chien" not in team.get(sentences).text
     client.patch(task.address, json={"publish_input": True}, headers={"If-Match": "*"})
-    assert team.get(f"{task.address}/parts/en/input").json == {"source": "a big dog\nyes\n", "target": "le gros chien\noui\n"}
+    assert team.get(f"{task.address}/parts/en/input").json == {
+        "source": "a big dog\nyes\n",
+        "target": "le gros chien\noui\n",
+    }
     page = team.get(sentences).text
     assert ">a big dog</span>" in page
     assert ">chien</text>" in page
