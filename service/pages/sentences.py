@@ -18,6 +18,7 @@ from service.contract import jobs, submissions
 from service.errors import Conflict, Forbidden, Gone, NotFound
 from service.pages import answers, figures, visitors
 from service.pages.answers import drawn, export
+from service.pages.standing import OTHER
 from service.pages.word_lines import MOST_WORDS, annotation_of, expressions_of
 from service.requests import ORDERS, WRONG_KINDS
 from service.usecases.runs import Shown
@@ -242,7 +243,6 @@ _DRAWN: Mapping[str, Callable[[Tree, str, str], list[Picture]]] = {
 blueprint = answers.pages("sentences", "/s/<submission>/sentences")
 SVG = "image/svg+xml"
 NUMBER = "n"
-AGAINST = "against"
 FILTERS = ("part", "wrong", "label", "q", "order")
 SNIPPET = 160
 """Letters of a sentence in the list."""
@@ -264,7 +264,7 @@ def show_sentence(submission: str) -> Response:
     heading = heading_of(calls.context(), caller, submission)
     query = replace(query, part=query.part or heading.parts[0])
     found = submission_window(calls.context(), caller, submission, query, against)
-    members = members_of(query, FILTERS) | ({} if against is None else {AGAINST: against})
+    members = members_of(query, FILTERS) | ({} if against is None else {OTHER: against})
     spec = stored_spec(figures.benchmark_document(caller, heading.benchmark))
     lacking = partial(_wrong_expressions, caller, submission, spec, query.part)
     metrics = [entry.name for entry in spec.entries]
@@ -326,7 +326,7 @@ def _wrong_expressions(
 def _submission_trees_query() -> tuple[submissions.SubmissionTreesQuery, str | None]:
     """Return which sentence is asked for, and the submission that it is compared with."""
     given = asked_of_trees()
-    against = given.pop(AGAINST, [None])[0]
+    against = given.pop(OTHER, [None])[0]
     return calls.load_query(submissions.SubmissionTreesQuery, given), against
 
 

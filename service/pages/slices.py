@@ -251,7 +251,7 @@ def sliced(
         "counts": counts_of(scores, metric, chosen[0] if len(chosen) == 1 else ""), "together": len(parts) > 1,
         "slow": len(parts) > MOST_TOGETHER,
         "other": other, "default": None, "note": note if query.by == "deprel" else "",
-        "query": {"part": query.part, "metric": query.metric, "by": query.by, "against": other and other["id"]},
+        "query": {"part": query.part, "metric": query.metric, "by": query.by, "a": other and other["id"]},
     }  # fmt: skip
     if query.by is None:
         offered = [each for each in FILTERED[bool(note) :] if each in groupings and not request.args]

@@ -31,6 +31,8 @@ from treescore.render.drawing import ranks_words
 MOST_OTHERS = 50
 """Other submissions of the team that can be chosen."""
 UNNAMED = "Unnamed submission"
+OTHER = "a"
+"""Names the other submission of the team beside which one is shown, in addresses and forms."""
 
 
 class Step(NamedTuple):
@@ -212,7 +214,7 @@ class Sent(NamedTuple):
         item: its summary.
         value: its main score as written.
         parts: of those that the benchmark has, how many were scored, where they are fewer.
-        before: the id of the submission of its team before it; empty where no test of the two is shown.
+        before: the id of the submission of its team before it; empty where there is none.
         difference: to that one.
         test: of the two, where it is stored.
     """
@@ -254,7 +256,7 @@ def sent_list(
         earlier, (there, _, parts) = before.get(name, ""), item["scored_parts"].partition("/")
         answer = found.get((name, earlier))
         return Sent(
-            item, score.figures.value(value), f"{there} of {parts}" if there != parts else "", earlier * bool(pairs),
+            item, score.figures.value(value), f"{there} of {parts}" if there != parts else "", earlier,
             _difference(score, value, values.get(earlier)),
             None if answer is None else tested(answer, name, earlier, score),
         )  # fmt: skip

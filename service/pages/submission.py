@@ -13,6 +13,7 @@ from service.contract import submissions as contract
 from service.contract.comparisons import ComparisonRequest
 from service.errors import BadRequest
 from service.pages import answers, figures, slices, standing, visitors
+from service.pages.standing import OTHER
 from service.policy.gate import LEVELS, Level
 from service.policy.release import DEFAULT_STEP
 from service.requests import LINKS, MACRO, POOLED
@@ -112,8 +113,6 @@ SLICED = ("items", "gold")
 ALL_SCORES = "scores"
 SAVED = "saved"
 """Says that name, notes and links were changed."""
-AGAINST = "against"
-"""Names the other submission of the team beside which this one is shown."""
 
 
 @blueprint.get("")
@@ -141,7 +140,7 @@ def change_submission(submission: str) -> Response:
     if asked not in (*CHANGES, COMPARE):
         raise BadRequest("The form does not say what to change. Load the page again.")
     if asked == COMPARE:
-        return _compared(caller, submission, request.form.get(AGAINST, ""))
+        return _compared(caller, submission, request.form.get(OTHER, ""))
     try:
         _change(caller, submission, asked)
     except answers.REFUSED as error:
@@ -201,7 +200,7 @@ def _compared(caller: Caller, submission: str, other: str) -> Response:
     document = submissions.view_submission(calls.context(), caller, submission).document
     asked = calls.loaded(ComparisonRequest, {"submissions": [submission, other]})
     comparisons.ask(calls.context(), caller, document["benchmark"], asked)
-    return answers.go_to(f"/s/{quote(submission, safe='')}?{urlencode({AGAINST: other})}#beside")
+    return answers.go_to(f"/s/{quote(submission, safe='')}?{urlencode({OTHER: other})}#beside")
 
 
 def _edited() -> dict[str, object]:
@@ -234,7 +233,7 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     query, own = (
         (contract.SubmissionSlicesQuery(), {})
         if live
-        else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES, AGAINST, SAVED, *slices.OWN)
+        else answers.query(contract.SubmissionSlicesQuery, ALL_SCORES, OTHER, SAVED, *slices.OWN)
     )
     heading = heading_of(context, caller, document["id"])
     values: dict[str, Any] = {
@@ -257,8 +256,8 @@ def _submission_values(caller: Caller, view: Shown[contract.Submission], *, live
     board = standing.board_of(caller, benchmark["id"])
     values["headline"] = columns[0].figures.value(scores["main"]["value"])
     values["place"] = standing.place_of(board, document, columns[0], heading.runs)
-    values["beside"] = standing.beside(caller, document, own.get(AGAINST), benchmark, board, columns[0], level)
+    values["beside"] = standing.beside(caller, document, own.get(OTHER), benchmark, board, columns[0], level)
     if level in SLICED:
-        other = values["beside"]["other"] if AGAINST in own else None
+        other = values["beside"]["other"] if OTHER in own else None
         values["sliced"] = slices.sliced(caller, document, names, query, own, other)
     return values

@@ -89,7 +89,7 @@ def test_sentences_that_differ_from_another_of_the_team_are_found_beside_gold_on
     offered = re.findall(r'<option value="(sub_\w+)" selected>(.+?)</option>', page)
     assert offered == [(first.rpartition("/")[2], "first")]
     assert ("Show sentences that differ" in page) == (level == "gold")
-    address = f"{page_of(second)}/sentences?against={first.rpartition('/')[2]}"
+    address = f"{page_of(second)}/sentences?a={first.rpartition('/')[2]}"
     assert client.get(address).status_code == (200 if level == "gold" else 403)
 
 
@@ -130,7 +130,7 @@ def test_a_submission_stands_on_the_board_and_beside_the_one_before(stage: Stage
     assert "rank" not in before.partition("Scores")[0]  # it is no row of the board
     assert "+16.67" not in before
     page = pages.get("/submit")
-    assert "100.00 +16.67 compare" in words_of(page)
+    assert "100.00 +16.67 – " in words_of(page)
     assert '<svg class="trend"' in page.text
     assert pages.get(f"/b/{task.slug}").text.count('<tr class=" mine">') == 1
 
@@ -141,10 +141,10 @@ def test_the_difference_of_two_own_submissions_is_tested_when_asked(stage: Stage
     first, second = (task.submit(client, text, name="one") for text in (GOLD_CONLLU, ONE_WRONG))
     pages = browser(stage, token_of(client))
     other = first.rpartition("/")[2]
-    address = f"{page_of(second)}?against={other}"
+    address = f"{page_of(second)}?a={other}"
     asked = words_of(pages.get(address))
     assert ("Test the difference" in asked, "new comparisons a day" in asked) == (True, False)  # of any number
-    sent = change(pages, page_of(second), "compare", against=other)
+    sent = change(pages, page_of(second), "compare", a=other)
     assert sent.headers["Location"] == f"{address}#beside"
     [listed] = client.get(f"{task.address}/comparisons").json["items"]
     answer = client.get(f"/v1/comparisons/{listed['id']}").json
@@ -157,7 +157,7 @@ def test_the_difference_of_two_own_submissions_is_tested_when_asked(stage: Stage
     assert "Gold marks no documents, so its sentences are taken as independent. Each system was trained once" in shown
     assert "Not significant does not mean equal." in shown
     assert "compare" not in words_of(pages.get("/submit")).partition("My submissions")[2]
-    assert pages.get(f"{page_of(second)}?against={task.submit().rpartition('/')[2]}").status_code == 404
+    assert pages.get(f"{page_of(second)}?a={task.submit().rpartition('/')[2]}").status_code == 404
 
 
 @pytest.mark.parametrize("level", ["none", "status", "rounded"])
@@ -170,7 +170,7 @@ def test_no_test_is_offered_below_scores(stage: Stage, level: str) -> None:
     words = words_of(pages.get(second))
     assert ("−17 on first" in words) == (level == "rounded")
     assert "Test the difference" not in words
-    assert change(pages, second, "compare", against="sub_1").status_code == 403
+    assert change(pages, second, "compare", a="sub_1").status_code == 403
     assert ("83" in words_of(pages.get("/submit"))) == (level == "rounded")
     assert ">compare</a>" not in pages.get("/submit").text
 
@@ -206,7 +206,7 @@ def test_slices_are_summed_over_parts_beside_another_and_sorted(stage: Stage) ->
         assert whole[value][0] == str(counts["gold"] + by_part[1][value]["counts"]["gold"])
     verbs = [each[2] for each in (alone["VERB"], whole["VERB"])]
     assert float(verbs[0]) <= float(verbs[1]) <= 100
-    beside = client.get(f"{address}&part=en&against={first}&sort=-difference")
+    beside = client.get(f"{address}&part=en&a={first}&sort=-difference")
     differences = [float(cells[5].replace("−", "-")) for cells in slices_of(beside).values()]
     assert differences == sorted(differences, reverse=True)
     assert min(differences) < 0 == max(differences)
@@ -271,7 +271,7 @@ def test_lengths_are_one_picture_with_the_figures_of_the_table(stage: Stage) -> 
     task = SharedTask(stage, parts={"en": {"gold": gold}}, feedback="gold")
     client = task.team()
     first = task.submit(client, gold).rpartition("/")[2]
-    address = f"{page_of(task.submit(client, gold.replace('13	dep', '1	dep')))}?against={first}&by="
+    address = f"{page_of(task.submit(client, gold.replace('13	dep', '1	dep')))}?a={first}&by="
     page = client.get(f"{address}sentence_length")
     table, (picture,) = slices_of(page), re.findall('<svg[^>]*class="drawing".*?</svg>', page.text)
     assert "F1 of attachment by sentence length" in picture
