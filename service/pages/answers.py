@@ -144,7 +144,7 @@ def environment() -> Environment:
 _ON_PAGES: Mapping[str, str] = {
     "missing-field": "Fill in the field, or choose the files, that the line names.",
     "wrong-format": "Choose a file in the format that is asked for, or the format of the file where there is a choice.",
-    "unknown-part": "Choose the part beside the name of the file, or name the file after it.",
+    "unknown-part": "Name the file after its part, or choose the part where the page asks for it.",
 }
 """What to do on a page where the catalogue describes a request."""
 

@@ -248,7 +248,8 @@ def erase_team(benchmark: str, team: str) -> Response:
         fault = invalid("bad-value", "/id", f"Type the id {team!r} of the team to erase it. Nothing was erased.")
         return _teams_page(benchmark, error=fault, at=f"erase-{team}")
     teams.erase_team(calls.context(), caller, benchmark, team)
-    return answers.go_to(f"/admin/{benchmark}/teams{request.query_string and '?'}{request.query_string.decode()}")
+    asked = request.query_string.decode()
+    return answers.go_to(f"/admin/{benchmark}/teams{asked and '?'}{asked}")
 
 
 @teams_blueprint.post("/invites")

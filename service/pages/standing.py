@@ -1,7 +1,9 @@
 """How submissions stand: one on the board and beside another of its team, and those of a team over time."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -151,12 +153,17 @@ def tested(answer: StoredComparison, a: str, b: str, score: NamedScore) -> Teste
 
 
 def others_of(caller: Caller, document: Submission) -> list[Mapping[str, Any]]:
-    """Return the team's other scored submissions, newest first; none where the level shows no scores."""
+    """Return the team's other scored submissions, newest first; none where the level shows no scores.
+
+    Of very many those that were sent before this one come first.
+    """
     if document["scores"] is None or document["team"] is None:
         return []
     asked = SubmissionsQuery(limit=MOST_OTHERS, team=document["team"], state="succeeded")
-    page = submissions.list_submissions(calls.context(), caller, document["benchmark"], asked)
-    return [each for each in page.items if each["id"] != document["id"]]
+    listed = partial(submissions.list_submissions, calls.context(), caller, document["benchmark"])
+    earlier = listed(replace(asked, cursor=document["id"])).items
+    later = [each for each in listed(asked).items if str(each["id"]) > document["id"]]
+    return [*later[: MOST_OTHERS - len(earlier)], *earlier]
 
 
 def beside(
@@ -188,6 +195,8 @@ def beside(
     other = submissions.view_submission(calls.context(), caller, chosen).document
     if (other["benchmark"], other["team"]) != (document["benchmark"], document["team"]):
         raise NotFound(f"The team has no other submission {chosen[:80]!r}.")
+    if all(each["id"] != chosen for each in others):
+        others.append({"id": chosen, "name": other["name"]})
     test = None
     rows = set() if board is None else {row["submission"] for row in board["rows"]}
     pair = (document["id"], chosen)

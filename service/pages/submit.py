@@ -202,7 +202,7 @@ def _put(assigned: Assigned, target: str, file: File) -> None:
 
 def _unnamed(name: str, names: Mapping[str, str]) -> Problem:
     meant = did_you_mean(next(stems_of(name)), list(names)) if len(name) <= errors.LONGEST_SHOWN else ""
-    detail = f"The file {shown(name)!r} has the name of no part. Choose its part, or name it after one.{meant}"
+    detail = f"The file {shown(name)!r} has the name of no part. Name it after one.{meant}"
     return Problem(code="unknown-part", pointer="/outputs", detail=detail)
 
 
@@ -276,8 +276,8 @@ MOST_LISTED = 1000
 """Benchmarks and teams that organisers choose of."""
 MOST_ASKED = 20
 """Files whose part is asked for; more are named better."""
-LISTED = 20
-"""Submissions on a page."""
+LISTED, READ = 20, 100
+"""Submissions on a page, and those that are read: each stands beside the one before, and the line shows all."""
 
 
 @blueprint.get("")
@@ -432,15 +432,17 @@ def _sent_values(caller: Caller, document: Benchmark, query: SubmissionsQuery | 
     """Return what the list of a team's submissions shows."""
     context, slug = calls.context(), document["id"]
     page = submissions.list_submissions(
-        context, caller, slug, replace(query or SubmissionsQuery(), limit=LISTED, include="main")
+        context, caller, slug, replace(query or SubmissionsQuery(), limit=READ, include="main")
     )
     level = benchmarks.level_of(context, caller, slug)
     step = document["rounding"] or DEFAULT_STEP if level == "rounded" else None
     main = figures.ScoreNames(document, step)(document["main_score"])
     sent, trend = standing.sent_list(caller, slug, page.items, main, level)
+    further = sent[LISTED - 1].item["id"] if len(sent) > LISTED else None
+    sent = sent[:LISTED]
     bare = [str(row.item["id"]) for row in sent if document["leaderboard"]["ladder"] and not row.value]
     held = [name for name in bare if submissions.view_submission(context, caller, name).document["released"] is False]
-    return {"sent": sent, "trend": trend, "main": main, "next": page.next, "held": held}
+    return {"sent": sent, "trend": trend, "main": main, "next": further, "held": held}
 
 
 def inputs_of(caller: Caller, document: Benchmark) -> list[str]:

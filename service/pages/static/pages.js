@@ -4,7 +4,7 @@
   "use strict";
   const KEYS = "treescore-keys";
   const say = document.createElement("p");
-  say.className = "toast";
+  say.className = "toast told";
   say.setAttribute("role", "status");
 
   const tell = (words) => {
@@ -122,8 +122,9 @@
     const files = unpacked.flatMap(({ inside }) => inside);
     const found = new Map();
     const line_of = (file) => {
-      const part = formats ? new_part_of(file.name, sides)
-        : part_of(file.name, parts) ?? part_of(file.name.replace(/.*\//, ""), parts) ?? (parts.length === 1 && files.length === 1 ? parts[0] : undefined);
+      const answered = input.form.elements[`part:${file.name}`]?.value;
+      const part = answered || (formats ? new_part_of(file.name, sides)
+        : part_of(file.name, parts) ?? part_of(file.name.replace(/.*\//, ""), parts) ?? (parts.length === 1 && files.length === 1 ? parts[0] : undefined));
       const twice = found.has(part);
       if (part !== undefined) found.set(part, file);
       const where = part === undefined ? `has the name of no part: ${input.dataset.unnamed}`

@@ -11,6 +11,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from service.errors import CODES, TooManyRequests
+from service.pages import standing, submit
 from service.pages.answers import fix_of
 from service.pages.slices import MOST_TOGETHER, Sums
 from service.usecases.submissions import submissions as use_cases
@@ -133,6 +134,25 @@ def test_a_submission_stands_on_the_board_and_beside_the_one_before(stage: Stage
     assert "100.00 +16.67 – " in words_of(page)
     assert '<svg class="trend"' in page.text
     assert pages.get(f"/b/{task.slug}").text.count('<tr class=" mine">') == 1
+
+
+def test_of_many_submissions_the_earlier_ones_stand_beside_each(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = SharedTask(stage, feedback="scores")
+    client = task.team()
+    sent = [
+        task.submit(client, text, name=name)
+        for name, text in (("one", ONE_WRONG), ("two", GOLD_CONLLU), ("six", ONE_WRONG))
+    ]
+    pages = browser(stage, token_of(client))
+    monkeypatch.setattr(submit, "LISTED", 1)
+    monkeypatch.setattr(standing, "MOST_OTHERS", 1)
+    second = pages.get("/submit").text
+    address = re.search(r"/submit\?cursor=\w+", second)
+    assert address is not None
+    assert "100.00 +16.67" in words_of(pages.get(address[0]))
+    assert "+16.67 on one" in words_of(pages.get(page_of(sent[1])))
+    asked = sent[2].rpartition("/")[2]
+    assert f'<option value="{asked}" selected>' in pages.get(f"{page_of(sent[1])}?a={asked}").text
 
 
 def test_the_difference_of_two_own_submissions_is_tested_when_asked(stage: Stage) -> None:

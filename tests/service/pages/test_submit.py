@@ -134,7 +134,7 @@ def test_a_zip_holds_the_files_of_parts(stage: Stage) -> None:
     answer = post(client, ("all.zip", other))
     assert answer.status_code == 422
     assert "The file 'README' has the name of no part" in words_of(answer)
-    assert "Choose the part beside the name of the file" in words_of(answer)
+    assert "choose the part where the page asks for it" in words_of(answer)
     assert 'name="part:README"' in answer.text
     packed = zipped(en_ewt__conllu=TEXT, de__gsd__conllu=TEXT)
     assert post(client, ("all.zip", packed)).status_code == 303
