@@ -136,6 +136,7 @@ def _benchmark_values(caller: Caller, view: Shown[Benchmark]) -> dict[str, Any]:
         "revisions": revisions.list_revisions(context, caller, slug, MANY).items,
         "climbing": () if report is None else report.items,
         "more_teams": report is not None and report.next is not None,
+        "warnings": [settings.in_words(each["detail"], FIELDS) for each in document["warnings"]],
         "figures": main.figures, "state": state_of(document, context.now()),
     }  # fmt: skip
 

@@ -194,6 +194,8 @@ _ADDRESS = re.compile(r"[^\s,;:<>()\"]+@[^\s,;:<>()\"]+")
 """Each of those that a contact names."""
 MOST_OF_A_LINK = 1900
 """Signs of addresses in a link: mail programs cut links of more than about 2,000."""
+BESIDE = {"team": COLUMNS, "invite": ("expires_at", "teams_at_most")}
+"""Fields beside which their faults stand, by form; of the others these stand above the form."""
 MOST_DIGITS = 9
 """Of a number in a form; Python refuses to read thousands."""
 
@@ -300,11 +302,7 @@ def _teams_page(
         "invites": teams.list_invites(context, caller, benchmark, MANY_INVITES).items,
         "at": at, "kept": request.form if error is not None else {}, "problem": None, "zones": ZONES,
     }  # fmt: skip
-    return (
-        answers.page("admin_teams.html", **values)
-        if error is None
-        else answers.refused("admin_teams.html", error, **values)
-    )
+    return _page_of_form("admin_teams.html", error, BESIDE.get(at, ()), values)
 
 
 def _letters_to(addresses: Iterable[str]) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from functools import reduce
 from operator import getitem
 from typing import Any, NamedTuple
 
-from service.pages.figures import EARTH, ends_day_on_earth, time
+from service.pages.figures import EARTH, deadline, ends_day_on_earth, time
 from service.policy.gate import LEVELS
 from service.requests import PICKS
 from service.usecases.runs import etag_of
@@ -251,12 +251,20 @@ def stored_texts(changes: Mapping[str, Json], shown: Texts, fields: Sequence[Fie
         shown: what stands in the controls now.
         fields: of the form.
     """
-    stored = {}
-    for field in fields:
-        texts = (text for name, text in shown.items() if text and re.split(":|[.][0-9]", name)[0] == field.name)
-        if field.name in changes:
-            stored[field.name] = field.choices.get(text := " ".join(texts), text) or "nothing"
-    return stored
+    return {field.name: _stored_words(field, shown) for field in fields if field.name in changes}
+
+
+def _stored_words(field: Field, shown: Texts) -> str:
+    value = field.kind.read(shown, field.name)
+    if field.kind is FLAG:
+        return "yes" if value else "no"
+    if value and field.kind is SCORES:
+        return ", ".join(value)
+    if value and field.kind in (MOMENT, DATES):
+        dates = value if field.kind is DATES else [{"at": value, "what": ""}]
+        return "; ".join(f"{deadline(date['at']).striptags()} {date['what']}".strip() for date in dates)
+    text = shown.get(field.name, "")
+    return field.choices.get(text, text) or "nothing"
 
 
 def version_of(texts: Texts) -> str:
@@ -275,6 +283,7 @@ def nested(members: Mapping[str, Json]) -> dict[str, Any]:
 
 _MEMBER = re.compile(r"`(\w+)`")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[0-9:.]+Z")
+_OF_DATES = {"at": "Choose when it is.", "what": "Say what happens then, in 1 to 200 characters."}
 
 
 def faults_by_field(
@@ -287,15 +296,21 @@ def faults_by_field(
         fields: of the form.
         aliases: first steps of pointers -> the names of fields for files and choices; the rest is under "".
     """
-    labels = {field.name.rpartition(".")[2]: field.label for field in fields}
     found: dict[str, list[dict[str, Any]]] = {}
     for error in problem.get("errors", ()):
         path = str(error.get("pointer", "")).removeprefix("/").replace("/", ".")
-        name = next((field.name for field in fields if f"{path}.".startswith(f"{field.name}.")), "")
-        detail = _MEMBER.sub(
-            lambda member: f"“{labels[member[1]]}”" if member[1] in labels else member[0], error["detail"]
-        )
-        if error["code"] == "closes-before-opening":  # others quote what was typed, or say how a time is written
-            detail = _MOMENT.sub(lambda moment: time(moment[0]).striptags(), detail)
-        found.setdefault(name or aliases.get(path.partition(".")[0], ""), []).append({**error, "detail": detail})
+        field = next((field for field in fields if f"{path}.".startswith(f"{field.name}.")), None)
+        # others quote what was typed, or say how a time is written
+        detail = in_words(error["detail"], fields, times=error["code"] == "closes-before-opening")
+        name = aliases.get(path.partition(".")[0], "") if field is None else field.name
+        if field is not None and field.kind is DATES and path != name:  # each control of it has its own
+            name, detail = path, _OF_DATES.get(path.rpartition(".")[2], detail)
+        found.setdefault(name, []).append({**error, "detail": detail})
     return found
+
+
+def in_words(detail: str, fields: Sequence[Field], *, times: bool = True) -> str:
+    """Return what is said of members in the words of a form."""
+    labels = {field.name.rpartition(".")[2]: field.label for field in fields}
+    said = _MEMBER.sub(lambda member: f"“{labels[member[1]]}”" if member[1] in labels else member[0], detail)
+    return _MOMENT.sub(lambda moment: time(moment[0]).striptags(), said) if times else said

@@ -140,7 +140,8 @@ def test_what_did_not_change_is_not_sent(stage: Stage) -> None:
         ({"tracks": "all: de"}, "tracks", "Unknown part"),
         ({"tracks": "all: 2026-13-01T00:00:00Z"}, "tracks", "2026-13-01T00:00:00Z"),  # quoted as typed
         ({"about.links": "Call http://example.org"}, "about-links", "https://"),
-        ({"about.dates.0.what": "No time"}, "about-dates", "time"),
+        ({"about.dates.1.what": "No time"}, "about-dates-1-at", "Choose when it is."),
+        ({"about.dates.0.at": "2027-01-01T00:00", "about.dates.0.what": " "}, "about-dates-0-what", "Say what happens"),
         ({"title": " "}, "title", "name"),
         (
             {"opens_at": "2027-01-01T00:00", "closes_at": "2026-01-01T00:00"},
@@ -173,18 +174,28 @@ def test_two_organisers_do_not_overwrite_each_other(stage: Stage) -> None:
     texts = shown(task.organiser.get(task.address).json)
     page = organiser.get(f"/admin/{task.slug}")
     mine = {**texts, **{name: field_of(page, name) for name in ("csrf", "seen")}, "about.rules": "Mine."}
-    change(task, about={"rules": "Theirs."}, feedback="rounded")
+    changed = {"leaderboard": {"public": False}, "closes_at": "2999-01-01T11:59:00Z"}
+    change(task, about={"rules": "Theirs."}, feedback="rounded", **changed)
     answer = organiser.post(f"/admin/{task.slug}", data=mine)
     assert answer.status_code == 412
     assert "Another organiser has changed the benchmark" in words_of(answer)
     beside = answer.text.partition('id="fault-about-rules"')[2].partition("</div>")[0]
     assert "Theirs." in beside
-    assert "rounded: rounded scores" in answer.text.partition('id="fault-feedback"')[2].partition("</div>")[0]
+    for field, stored in (
+        ("feedback", "rounded: rounded scores"), ("leaderboard-public", ">no<"), ("closes-at", "31 December 2998, "),
+    ):  # fmt: skip
+        assert stored in answer.text.partition(f'id="fault-{field}"')[2].partition("</div>")[0]
     assert "Mine." in answer.text
     assert task.organiser.get(task.address).json["about"]["rules"] == "Theirs."
     again = organiser.post(f"/admin/{task.slug}", data={**mine, "seen": field_of(answer, "seen")})
     assert again.status_code == 303
     assert task.organiser.get(task.address).json["about"]["rules"] == "Mine."
+
+
+def test_a_warning_speaks_of_the_fields(stage: Stage) -> None:
+    task = SharedTask(stage)
+    change(task, closes_at="2020-01-01T00:00:00Z")
+    assert "“Closes” (1 January 2020 00:00 UTC)" in words_of(browser(stage).get(f"/admin/{task.slug}"))
 
 
 def test_a_check_of_gold_in_between_refuses_no_form(stage: Stage) -> None:

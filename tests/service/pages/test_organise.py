@@ -246,7 +246,11 @@ def test_faults_stand_beside_what_was_typed(task: SharedTask) -> None:
     assert 'id="fault-scopes" role="alert"' in scopes
     assert "Choose at least one of what the token may do." in scopes
     past = {"expires_at": "2001-01-01T00:00", "teams_at_most": "3"}
-    assert "The time is past." in task.organiser.post(f"/admin/{task.slug}/teams/invites", data=past).text
+    told = task.organiser.post(f"/admin/{task.slug}/teams/invites", data=past).text
+    assert "The time is past." in told.partition('id="fault-expires_at"')[2].partition("</div>")[0]
+    unnamed = {"id": "oslo", "name": "  ", "contact": ""}
+    told = task.organiser.post(f"/admin/{task.slug}/teams", data=unnamed).text
+    assert "printable characters" in told.partition('id="fault-name"')[2].partition("</div>")[0]
 
 
 def test_an_invite_names_who_joined_by_it(task: SharedTask) -> None:
