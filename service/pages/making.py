@@ -37,7 +37,7 @@ GUESSED = "guessed"
 """Parameter of the page of the new benchmark, which says then that its format was guessed."""
 FIELDS = tuple(field for group in (settings.NAMES, settings.TIMES, *settings.REST.values()) for field in group)
 CHOICES = ("id", "format", "metric", "main_score")
-ALIASES = {"parts": GOLD, "metrics": "metric", **{name: name for name in (*CHOICES, forms.META)}}
+ALIASES = {"parts": GOLD, GOLD: GOLD, "metrics": "metric", **{name: name for name in (*CHOICES, forms.META)}}
 """Fields beside which faults stand, by the first steps of their pointers, for members that are no fields themselves."""
 LONGEST_ID = 60
 _NOT_IN_IDS = re.compile(r"[^a-z0-9]+")

@@ -190,7 +190,9 @@ def _change(caller: Caller, submission: str, asked: str) -> None:
     elif asked == "retry":
         submissions.retry_submission(calls.context(), caller, submission)
     else:
-        members = _edited() if asked == "edit" else CHANGES[asked]
+        members: Mapping[str, object] = _edited() if asked == "edit" else CHANGES[asked]
+        if asked == "withdraw" and (reason := request.form.get("reason", "").strip()):
+            members = {**members, "reason": reason}
         changes = calls.loaded(contract.SubmissionChanges, members)
         submissions.patch_submission(calls.context(), caller, submission, changes)
 

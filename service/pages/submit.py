@@ -219,7 +219,7 @@ def _unpacked(fields: Mapping[str, str], parts: Iterable[forms.FormPart], config
             found = [File(name, part.text)] if part.filename or part.text.size else []
         else:
             try:
-                found = _packed_files(name, part.data, config, left)
+                found = _packed_files(name, part.data, config, left, f"/{part.name}")
             except errors.Unprocessable as error:
                 for problem in error.problems:
                     problems.add(problem)
@@ -229,7 +229,7 @@ def _unpacked(fields: Mapping[str, str], parts: Iterable[forms.FormPart], config
     return Upload(fields, files, problems)
 
 
-def _packed_files(name: str, data: bytes, config: Config, left: int) -> list[File]:
+def _packed_files(name: str, data: bytes, config: Config, left: int, pointer: str) -> list[File]:
     """Return the file that is packed, or the files of an archive, at most `left` bytes together.
 
     Raises:
@@ -238,7 +238,7 @@ def _packed_files(name: str, data: bytes, config: Config, left: int) -> list[Fil
     """
     suffix = forms.suffix_of(name)
     if suffix == ARCHIVE:
-        inside = forms.unzipped(data, shown(name), "", left)
+        inside = forms.unzipped(data, shown(name), pointer, left)
         return [File(file.name, forms.received(shown(file.name), file.text)) for file in inside]
     coding = forms.FILE_CODINGS[suffix]
     try:
@@ -246,7 +246,7 @@ def _packed_files(name: str, data: bytes, config: Config, left: int) -> list[Fil
     except errors.BadRequest as error:
         detail = f"The file {shown(name)!r} is not a whole {coding} file."
         detail += f"{actually(data, coding)} Pack it again, or send it unpacked."
-        raise errors.invalid("damaged-archive", "", detail) from error
+        raise errors.invalid("damaged-archive", pointer, detail) from error
     return [File(name, forms.received(shown(name), text))]
 
 

@@ -176,6 +176,8 @@ def test_a_document_says_what_the_form_leaves_open(organiser: CheckedClient, sta
     fields = {"leaderboard.pick": "all"}
     answer = create(organiser, ("gold.zip", zipped(en__conllu=CONLLU)), document=document, **fields)
     found = made(stage, answer)
+    damaged = create(organiser, ("gold.zip", b"PK\x03\x04 not whole"), title=title()).text
+    assert "is not a whole zip archive" in damaged.partition('id="fault-gold"')[2].partition("</div>")[0]
     assert (found["title"], found["id"]) == ("Of the document", document["id"])
     assert found["metrics"][0]["params"] == {"punctuation": False}
     board = found["leaderboard"]

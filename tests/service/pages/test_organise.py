@@ -187,6 +187,8 @@ def test_a_submission_is_withdrawn_with_a_reason_that_its_team_reads_and_only_or
     assert (f"/s/{own}" in withdrawn, "<option selected>withdrawn</option>" in withdrawn) == (True, True)
     for refused in ({"withdrawn": False}, {"withdrawn": True, "reason": "mine"}):
         assert lyon.patch(address, json=refused).status_code == 403
+    assert task.organiser.post(f"/s/{own}", data={"do": "withdraw", "reason": "twice"}).status_code == 303
+    assert task.organiser.get(address).json["withdrawn_reason"] == "twice"
     assert task.organiser.patch(address, json={"reason": "alone"}).status_code == 422
     assert task.organiser.post(f"{page}/{own}", data={"do": "restore"}).status_code == 303
     assert f"/s/{own}" not in task.organiser.get(page, query_string={"state": "withdrawn"}).text
