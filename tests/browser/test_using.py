@@ -436,6 +436,23 @@ def test_a_form_without_an_answer_of_ours_says_so_and_keeps_its_place(visit: Vis
     expect(page.locator(".toast")).to_contain_text("have 80 bytes, and the service accepts 79. Send fewer.")
 
 
+def test_what_is_told_is_seen_from_the_end_of_a_long_page(visit: Visit) -> None:
+    page = visit("/admin/deps-scores", ORGANISER, viewport={"width": 390, "height": 800}).page
+    page.route("**/admin/deps-scores", lambda route: route.fulfill(status=502, body="<html>proxy</html>"))
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".told")).to_be_in_viewport(ratio=1)
+
+
+def test_a_part_that_is_chosen_for_a_file_is_listed(visit: Visit) -> None:
+    page = visit("/submit", "team", benchmark="deps-scores").page
+    files = [{"name": f"{name}.conllu", "mimeType": "text/plain", "buffer": b"x"} for name in ("mine", "en_web")]
+    page.locator("#files").set_input_files(files)
+    expect(page.locator(".chosen li").first).to_contain_text("has the name of no part")
+    page.get_by_role("button", name="Check").click()
+    page.get_by_label("mine.conllu").select_option("en_news")
+    expect(page.locator(".chosen li").first).to_contain_text("mine.conllu: part en_news")
+
+
 def test_a_reason_stays_typed_while_the_list_of_submissions_is_replaced(visit: Visit) -> None:
     page = visit("/admin/deps-scores/submissions", ORGANISER).page
     page.locator("#sent summary").first.click()
