@@ -187,6 +187,7 @@ def test_formats_declare_known_metrics_and_suffixes_of_their_own() -> None:
         (TREE, {"A": FLAT}, {"items": {"seconds": {"A": ["x"]}}}, ("wrong-type", "/items/seconds/A/0")),
         (TREE, {"A": FLAT}, {"items": {"blocks": ["x", "y"]}}, ("item-count-mismatch", "/items/blocks")),
         (TREE, {"A": "\udcff\n"}, {}, ("invalid-utf8", "/outputs/A")),
+        (SENTENCE, {"A": TREE + "a b\n"}, {"format": "conllu"}, ("wrong-format", "/outputs/A")),
         (TREE, {"A\udcff": FLAT}, {}, ("bad-name", "/outputs/0")),
         (TREE, {}, {}, ("too-few-systems", "/outputs")),
         (TREE, "", {}, ("unreadable-file", "")),
@@ -198,7 +199,7 @@ def test_formats_declare_known_metrics_and_suffixes_of_their_own() -> None:
 def test_what_is_wrong_is_an_input_error_with_its_place(gold, outputs, options, expected) -> None:
     with pytest.raises(InputError) as error:
         score(gold, outputs, **{"format": "bracketed", **options})
-    assert problem_of(error) == expected
+    assert (problem_of(error), error.value.total) == (expected, 1)
 
 
 def test_values_of_programs_are_taken_as_those_of_json() -> None:

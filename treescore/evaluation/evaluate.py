@@ -369,8 +369,7 @@ class Evaluation:
                 other = text.of_another_format(output, reader.name)
                 if other is None:
                     raise
-                shown = [other, *error.problems][: self.limits.max_problems]
-                raise InputError(shown, error.total + 1) from error
+                raise InputError(other) from error  # what else is wrong follows from it
             return in_order_of_gold(self.gold, trees.without_blank_end(system, self.gold), fill=fill)
 
     def compare(
