@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import tracemalloc
 from dataclasses import replace
 from itertools import pairwise
@@ -19,6 +20,7 @@ from treescore.errors import InputError, LimitError, Problem
 from treescore.evaluation.spec import suggestions
 from treescore.formats import alignments
 from treescore.formats.shared import links as shared
+from treescore.problem_catalogue import CATALOGUE
 
 LIMITS = Limits()
 
@@ -169,6 +171,21 @@ def test_what_is_refused_and_where(
 ) -> None:
     problem = problems(name, text)[0]
     assert (problem.code, problem.line, problem.column) == (code, line, column)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "form"),
+    [
+        ("pharaoh", "x\n", "as in 3-4 or 3p4"),
+        ("talp", "x\n", "as in 3-4 or 3p4"),
+        ("naacl", "1 x 1\n", "sentence, source word, target word"),
+        ("giza-a3", "# Sentence pair (1)\na\nNULL ({ }) b ({ x })\n", "NULL ({ }) word ({ 1 2 })"),
+    ],
+)
+def test_of_a_bad_link_the_message_alone_shows_how_its_format_writes_links(name: str, text: str, form: str) -> None:
+    problem = problems(name, text)[0]
+    assert (problem.code, form in problem.detail) == ("alignment-bad-link", True)
+    assert not re.search("[0-9]", CATALOGUE[problem.code].fix)
 
 
 def test_several_problems_at_once_up_to_the_cap() -> None:
