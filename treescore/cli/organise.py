@@ -405,7 +405,7 @@ def _add_plain_command(group: click.Group, name: str, operation: str, text: str)
 
 
 for _group, _name, _operation, _text in (
-    (organise, "delete", "delete_benchmark", "Delete BENCHMARK, to which nothing was ever submitted."),
+    (organise, "delete", "delete_benchmark", "Delete BENCHMARK, if it has no submissions."),
     (organise, "rotate", "rotate_token", "Replace the token of TEAM of BENCHMARK, and print the new one, once."),
     (organise, "erase", "erase_team", "Erase TEAM of BENCHMARK: name, outputs and tokens; its scores stay."),
     (organise, "submission", "get_submission", "Print SUBMISSION."),

@@ -240,6 +240,7 @@ def test_a_submission_is_withdrawn_with_a_reason_and_put_back(organiser, submiss
     assert organiser.json("submission", submission)["withdrawn_reason"] is None
     for command in ("cancel", "retry"):
         assert organiser.run(command, submission, status=3).stderr
+    assert "if it has no submissions." in organiser.run("delete", "--help").stdout
     assert organiser.run("delete", organiser.slug, status=3).stderr
 
 
