@@ -29,6 +29,7 @@ from service.store.tokens import Token
 from service.usecases import checks, retention, runs
 from service.usecases import tokens as token_work
 from service.usecases.checks import Level, worst
+from treescore.cli.options import EndTime
 from treescore.core.wording import counted, did_you_mean
 
 Command = Callable[..., Any]
@@ -287,9 +288,6 @@ def _scope(benchmark: str | None, team: str | None, before: datetime | None) -> 
     return retention.Scope(team=(slug, team_id))
 
 
-TIMES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
-
-
 @click.group()
 def token() -> None:
     """Make, list, revoke and replace tokens. The service may run or be down; changes hold at once."""
@@ -313,14 +311,16 @@ def list_tokens(data_dir: Path | None, *, only_valid: bool, as_json: bool) -> No
 @click.option("--name", help="What the token is for.")
 @click.option("--benchmark", help="Benchmark of the team.")
 @click.option("--team", help="Team that the token belongs to.")
-@click.option("--expires", type=click.DateTime(TIMES), help="Time in UTC after which it is not valid.")
+@click.option(
+    "--expires", "expires_at", type=EndTime(), help="Time in UTC after which it is not valid; of a date its end."
+)
 @operating_options
 def create(
     scopes: str | None,
     name: str | None,
     benchmark: str | None,
     team: str | None,
-    expires: datetime | None,
+    expires_at: datetime | None,
     data_dir: Path | None,
     *,
     as_json: bool,
@@ -332,7 +332,6 @@ def create(
         raise click.UsageError("Set either --scopes, or --benchmark and --team, whose tokens may read and submit.")
     if name is not None and not name.isprintable():
         raise click.UsageError("--name must be one line of printable text.")
-    expires_at = None if expires is None else expires.replace(tzinfo=UTC)
     with _store(data_dir) as context:
         if benchmark is not None and team is not None:
             if expires_at is not None and expires_at <= context.now():

@@ -13,6 +13,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypedDict, TypeVar
@@ -227,6 +228,18 @@ class Pair(ParamType):
         if not (sign and name and rest):
             self.fail(f"{value!r} is not {self.name}. Write it as {self.example}.", param, ctx)
         return name, rest
+
+
+class EndTime(click.DateTime):
+    """A time in UTC at which something ends; a date alone is its last second."""
+
+    def __init__(self) -> None:
+        super().__init__(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"))
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Return the time."""
+        found: datetime = super().convert(value, param, ctx).replace(tzinfo=UTC)
+        return found if ":" in str(value) else found.replace(hour=23, minute=59, second=59)
 
 
 class Threshold(NamedTuple):

@@ -7,7 +7,7 @@ whose faults are named by its lines.
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,7 +15,7 @@ import click
 import orjson
 
 from treescore.cli.exits import WRONG_INPUT, Stopped, epilog
-from treescore.cli.options import Pair, is_path
+from treescore.cli.options import EndTime, Pair, is_path
 from treescore.cli.service import Answer, asks, columns, listed
 from treescore.client import OPERATIONS, Client, Document, problem_lines
 from treescore.sources.files import unreadable
@@ -72,7 +72,6 @@ def remove_webhook(client: Client, webhook: str) -> Answer:
     return Answer({"id": webhook}, [f"Removed {webhook}."])
 
 
-TIMES = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ")
 BOARDS = ("csv", "tsv", "markdown", "latex", "svg", "json")
 SCORES = ("csv", "ndjson", "json")
 
@@ -189,14 +188,16 @@ def teams(client: Client, benchmark: str, table: BinaryIO | None) -> Answer | st
 
 @asks(organise, "invite")
 @click.argument("benchmark")
-@click.option("--until", required=True, type=click.DateTime(TIMES), help="Time in UTC after which no one can join.")
+@click.option(
+    "--until", required=True, type=EndTime(), help="Time in UTC after which no one can join; of a date its end."
+)
 @click.option("--teams", "most", required=True, type=click.IntRange(1), help="Teams that can be made with it.")
 def invite(client: Client, benchmark: str, until: datetime, most: int) -> Answer:
     """Let strangers make teams of BENCHMARK.
 
     Prints the address to send them, which is shown only here.
     """
-    made = client.benchmark(benchmark).invite(until.replace(tzinfo=UTC).isoformat(), most)
+    made = client.benchmark(benchmark).invite(until.isoformat(), most)
     return Answer(made.document, [f"{made['id']}  {client.url.rstrip('/')}{made['address']}"])
 
 
@@ -374,7 +375,7 @@ def list_tokens(client: Client) -> Answer:
 @click.argument("scopes", nargs=-1, required=True)
 @click.option("--name", help="What it is for.")
 @click.option("--benchmark", help="The one that it organises, with the scope organise alone; all unless given.")
-@click.option("--until", type=click.DateTime(TIMES), help="Time in UTC when it ends; never unless given.")
+@click.option("--until", type=EndTime(), help="Time in UTC when it ends, of a date its end; never unless given.")
 def add_token(client: Client, until: datetime | None, **given: Any) -> Answer:
     """Make a token with SCOPES.
 
@@ -382,7 +383,7 @@ def add_token(client: Client, until: datetime | None, **given: Any) -> Answer:
     """
     members = {name: value for name, value in given.items() if value is not None}
     if until is not None:
-        members["expires_at"] = until.replace(tzinfo=UTC).isoformat()
+        members["expires_at"] = until.isoformat()
     made = orjson.loads(client.call("create_token", json=members).body)
     return Answer(made, [f"{made['id']}  {made['token']}"])
 

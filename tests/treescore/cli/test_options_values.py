@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treescore.cli.test_options import GOLD, GRAPH, RULES, run
-from treescore.cli.options import Lengths
+from treescore.cli.options import EndTime, Lengths
 
 OBJECT = "Give an object, as '"
 NAME = "Give a name, as "
@@ -82,3 +82,15 @@ def test_a_setting_is_given_once() -> None:
 def test_lengths_are_kept_as_they_are_written(low: int, width: int) -> None:
     for written in (f"{low}", f"{low}-{low + width}", f"{low}-", f"-{low}"):
         assert Lengths().convert(written, None, None) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "time"),
+    [
+        ("2099-12-31", "2099-12-31T23:59:59+00:00"),
+        ("2099-12-31T00:00:00", "2099-12-31T00:00:00+00:00"),
+        ("2099-12-31T08:30:00Z", "2099-12-31T08:30:00+00:00"),
+    ],
+)
+def test_what_ends_at_a_date_alone_ends_with_that_day(value: str, time: str) -> None:
+    assert EndTime().convert(value, None, None).isoformat() == time
