@@ -6,7 +6,7 @@ whose faults are named by its lines.
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -15,10 +15,10 @@ import click
 import orjson
 
 from treescore.cli.exits import WRONG_INPUT, Stopped, epilog
-from treescore.cli.options import EndTime, Pair, is_path
+from treescore.cli.options import EndTime, is_path
+from treescore.cli.parts import PartFiles, files_by_part, files_of_new_parts, paths_of, texts_of
 from treescore.cli.service import Answer, asks, columns, listed
 from treescore.client import OPERATIONS, Client, Document, problem_lines
-from treescore.sources.files import unreadable
 
 
 @click.group()
@@ -79,6 +79,7 @@ SCORES = ("csv", "ndjson", "json")
 @click.group(
     epilog=epilog(
         "treescore organise make conll2018.json --id demo en=gold.conllu",
+        "treescore organise make conll2018.json --id demo gold.zip",
         "treescore organise settings demo about.toml",
         "treescore organise teams demo teams.csv > tokens.csv",
         "treescore organise revise demo en=gold.conllu --reason fix --dry-run",
@@ -103,19 +104,20 @@ def _as_json(document: Document) -> Answer:
 
 @asks(organise, "make")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("gold", nargs=-1, required=True, type=Pair("FILE", "en=gold.conllu"))
+@click.argument("gold", nargs=-1, required=True, metavar="[PART=]FILE...")
 @click.option("--id", "name", help="The id of the benchmark, unless FILE has one.")
-def make(client: Client, file: Path, gold: Sequence[tuple[str, str]], name: str | None) -> Answer:
+def make(client: Client, file: Path, gold: Sequence[str], name: str | None) -> Answer:
     """Make a benchmark from its document and gold.
 
     FILE (TOML or JSON) has members as a request has them: id, title, format, metrics, main_score, ...; a string @PATH
-    among the parameters of a metric stands for the text of that file. Gold is given as PART=FILE. Waits until the gold
-    is checked, then prints the benchmark.
+    among the parameters of a metric stands for the text of that file. Gold is given as PART=FILE, or as files, a folder
+    or a zip archive of files that are named after their parts (en.conllu, or en.source.txt for a format of several
+    texts). Waits until it is checked, then prints the benchmark.
     """
     members = {**_with_texts(_members(file), file.parent), **({} if name is None else {"id": name})}
-    texts = _texts(gold)
-    made = client.benchmarks.create(members, texts, wait=True, check=False)
-    _check(made, texts)
+    files = files_of_new_parts(gold, members.get("format"))
+    made = client.benchmarks.create(members, texts_of(files), wait=True, check=False)
+    _check(made, files)
     return _as_json(made)
 
 
@@ -234,40 +236,33 @@ def change(
 
 @asks(organise, "revise")
 @click.argument("benchmark")
-@click.argument("gold", nargs=-1, type=Pair("FILE", "en=gold.conllu"))
+@click.argument("gold", nargs=-1, metavar="[[PART=]FILE]...")
 @click.option("--reason", required=True, help="Why; teams see it only where the benchmark shows gold.")
 @click.option("--settings", "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="TOML or JSON.")
 @click.option("--dry-run", is_flag=True, help="Score all under it and show who would move; it never becomes active.")
 def revise(
-    client: Client, benchmark: str, gold: Sequence[tuple[str, str]], reason: str, file: Path | None, *, dry_run: bool
+    client: Client, benchmark: str, gold: Sequence[str], reason: str, file: Path | None, *, dry_run: bool
 ) -> Answer:
     """Revise gold or rules of BENCHMARK.
 
-    Gold is given as PART=FILE. Waits, then prints what changes and who moves.
+    Gold is given as PART=FILE, or as files, a folder or a zip archive of files that are named after parts of the
+    benchmark. Waits, then prints what changes and who moves.
     """
     members = {} if file is None else _members(file)
-    texts = _texts(gold)
     found = client.benchmark(benchmark)
-    made = found.revise({**members, "reason": reason, "dry_run": dry_run}, texts or None, wait=True, check=False)
-    _check(made, texts)
+    known = found.get()
+    files = files_by_part(gold, {**known, **members, "parts": known["parts"]}, new=True)
+    asked = {**members, "reason": reason, "dry_run": dry_run}
+    made = found.revise(asked, texts_of(files) or None, wait=True, check=False)
+    _check(made, files)
     return _difference(found.difference(int(made["number"])))
 
 
-def _texts(gold: Sequence[tuple[str, str]]) -> dict[str, Path]:
-    """Return the file of each part. Raises Stopped where one is missing."""
-    texts = {part: Path(path) for part, path in gold}
-    missing = next((path for path in texts.values() if not path.is_file()), None)
-    if missing is not None:
-        raise Stopped(WRONG_INPUT, unreadable(FileNotFoundError(), missing))
-    return texts
-
-
-def _check(made: Document, texts: Mapping[str, Path]) -> None:
+def _check(made: Document, files: PartFiles) -> None:
     """Raise Stopped, with the faults, where gold cannot be used."""
     failure = made["failure"]
     if failure is not None:
-        named = {part: str(path) for part, path in texts.items()}
-        lines = problem_lines(failure["errors"], named, failure["errors_total"]) or [failure["detail"]]
+        lines = problem_lines(failure["errors"], paths_of(files), failure["errors_total"]) or [failure["detail"]]
         raise Stopped(WRONG_INPUT, *lines)
 
 

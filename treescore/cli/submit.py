@@ -5,8 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import orjson
@@ -16,11 +15,9 @@ from rich.console import Console
 from treescore.cli import verdicts
 from treescore.cli.exits import NO_SERVICE, OK, WRONG_INPUT, Stopped, epilog
 from treescore.cli.options import fail_below_option
+from treescore.cli.parts import PartFile, PartFiles, files_by_part, paths_of, texts_of
 from treescore.cli.service import asking, ending, service_options, show, token_of
 from treescore.client import UNFINISHED, Client, ClientError, Document, Progress, problem_lines
-from treescore.core.registry import FORMATS
-from treescore.errors import InputError
-from treescore.sources.files import ARCHIVE, read_files, stems_of, targets_by_name, unreadable
 
 BEST = "best"
 OPPONENTS = ("compare_with", "fail_if_worse_than", "not_worse_than")
@@ -74,7 +71,7 @@ def _run(**given: Any) -> int:
     token = token_of("your team's")
     with asking(given["url"], token, given["timeout"], "treescore-submit") as client:
         benchmark = client.benchmark(given["slug"]).get()
-        files = _outputs_by_name(given["outputs"], benchmark)
+        files = files_by_part(given["outputs"], benchmark)
         if given["validate_only"]:
             return _validate(client, given, files)
         if given["not_worse_than"] is not None:
@@ -87,75 +84,11 @@ def _run(**given: Any) -> int:
         return _report(outcome, files, as_json=given["as_json"])
 
 
-class Output(NamedTuple):
-    """A text that is sent: the path that messages name, and what is read: a file, or what was in an archive."""
-
-    path: str
-    text: Path | bytes
-
-
-Outputs = Mapping[str, Output]
-"""What is sent by its name in the form: a part, or `part/source`."""
-
-
-def _outputs_by_name(arguments: Sequence[str], benchmark: Mapping[str, Any]) -> dict[str, Output]:
-    """Return what is sent by its name in the form.
-
-    Raises:
-        Stopped: a file cannot be read, names no part, or has the part of another.
-    """
-    parts, chosen = list(benchmark["parts"]), benchmark["format"]
-    known = FORMATS.get(chosen if isinstance(chosen, str) else chosen["name"])
-    fields = () if known is None else known.fields
-    targets = [f"{part}/{field}" for part in parts for field in fields] if fields else parts
-    named, found = targets_by_name(targets), list[tuple[str, Output]]()
-    for argument in arguments:
-        name, sign, path = argument.partition("=")
-        if sign and name.partition("/")[0] in parts:
-            if not Path(path).is_file():
-                raise Stopped(WRONG_INPUT, unreadable(FileNotFoundError(), Path(path)))
-            found.append((name, Output(path, Path(path))))
-        else:
-            found += [(_target_of(inside, named), output) for inside, output in _read(argument)]
-    if len(found) == len(targets) == 1:
-        found = [(targets[0], found[0][1])]
-    sent: dict[str, Output] = {}
-    for target, output in found:
-        if not target:
-            shown = ", ".join(targets[:20]) + (", ..." if len(targets) > 20 else "")
-            detail = "it has the name of no part. Name its part, as PART=FILE, or the file after it."
-            raise Stopped(WRONG_INPUT, f"{output.path}: {detail} The benchmark has: {shown}.")
-        if target in sent:
-            raise Stopped(WRONG_INPUT, f"{output.path}: the part {target!r} is given twice.")
-        sent[target] = output
-    return sent
-
-
-def _target_of(name: str, named: Mapping[str, str]) -> str:
-    """Return what a file is named after; empty where it names none."""
-    return next((named[stem] for stem in stems_of(name) if stem in named), "")
-
-
-def _read(argument: str) -> list[tuple[str, Output]]:
-    """Return the file of this path, or those in the folder or archive, by their names.
-
-    Raises:
-        Stopped: there is none, or the archive cannot be read.
-    """
-    path = Path(argument)
-    if path.is_file() and path.suffix.lower() != ARCHIVE:
-        return [(path.name, Output(argument, path))]
-    try:
-        return [(file.name, Output(file.path, file.text)) for file in read_files(path, "").files]
-    except InputError as error:
-        raise Stopped(WRONG_INPUT, *(problem.detail for problem in error.problems)) from error
-
-
 def _meta(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in ("name", "notes", "run_of") if given[name]}
 
 
-def _key(given: Mapping[str, Any], token: str, files: Outputs) -> str:
+def _key(given: Mapping[str, Any], token: str, files: PartFiles) -> str:
     """Return a key of benchmark, team, name and files, so that a repeated command submits nothing twice."""
     state = hashlib.sha256()
 
@@ -169,7 +102,7 @@ def _key(given: Mapping[str, Any], token: str, files: Outputs) -> str:
     return f"submit-{state.hexdigest()}"
 
 
-def _digest_of(output: Output) -> bytes:
+def _digest_of(output: PartFile) -> bytes:
     if isinstance(output.text, bytes):
         return hashlib.sha256(output.text).digest()
     try:
@@ -179,18 +112,14 @@ def _digest_of(output: Output) -> bytes:
         raise Stopped(WRONG_INPUT, f"{output.path}: {error.strerror}.") from error
 
 
-def _texts(files: Outputs) -> dict[str, Path | bytes]:
-    return {name: output.text for name, output in files.items()}
-
-
-def _validate(client: Client, given: Mapping[str, Any], files: Outputs) -> int:
+def _validate(client: Client, given: Mapping[str, Any], files: PartFiles) -> int:
     """Have the files checked; return status 0 where they would be scored."""
     with _progress() as bar:
         bar("sending", 0, None)
         at = {"benchmark": given["slug"]}
         query = {"validate_only": "true"}
         watch = partial(_show, bar)
-        answer = client.call("submit", at, query=query, json=_meta(given), texts=_texts(files), progress=watch)
+        answer = client.call("submit", at, query=query, json=_meta(given), texts=texts_of(files), progress=watch)
         job = Document.of(answer)
         if job["state"] in UNFINISHED:
             job = client.job(job).wait(check=False, progress=watch)
@@ -232,14 +161,14 @@ def _opponents(given: Mapping[str, Any], best: Sequence[str], own: str) -> dict[
     return {option: other if value == BEST else value for option, value in wanted.items()}
 
 
-def _final_state(client: Client, given: Mapping[str, Any], token: str, files: Outputs) -> Document:
+def _final_state(client: Client, given: Mapping[str, Any], token: str, files: PartFiles) -> Document:
     """Submit and wait; return the final state. A submission that the service failed to score is retried once."""
     key = {"Idempotency-Key": _key(given, token, files)}
     with _progress() as bar:
         bar("sending", 0, None)
         watch = partial(_show, bar)
         at = {"benchmark": given["slug"]}
-        answer = client.call("submit", at, headers=key, json=_meta(given), texts=_texts(files), progress=watch)
+        answer = client.call("submit", at, headers=key, json=_meta(given), texts=texts_of(files), progress=watch)
         submission: Document = Document.of(answer)
         own = client.submission(submission)
         if submission["state"] in UNFINISHED:
@@ -254,20 +183,19 @@ def _final_state(client: Client, given: Mapping[str, Any], token: str, files: Ou
     return submission
 
 
-def _failed(failure: Mapping[str, Any] | None, files: Outputs) -> Stopped:
+def _failed(failure: Mapping[str, Any] | None, files: PartFiles) -> Stopped:
     known = failure or {"kind": "service", "detail": "Scoring failed; the service gives no reason."}
     return Stopped(NO_SERVICE if known.get("kind") == "service" else WRONG_INPUT, *_failure_lines(known, "", files))
 
 
-def _failure_lines(failure: Mapping[str, Any], part: str, files: Outputs) -> list[str]:
-    named = {name: output.path for name, output in files.items()}
+def _failure_lines(failure: Mapping[str, Any], part: str, files: PartFiles) -> list[str]:
     errors = [{"part": part, **error} if part else error for error in failure.get("errors") or ()]
     if not errors:
         return [str(failure.get("detail") or failure.get("title"))]
-    return problem_lines(errors, named, failure.get("errors_total", len(errors)))
+    return problem_lines(errors, paths_of(files), failure.get("errors_total", len(errors)))
 
 
-def _report(outcome: verdicts.Outcome, files: Outputs, *, as_json: bool) -> int:
+def _report(outcome: verdicts.Outcome, files: PartFiles, *, as_json: bool) -> int:
     """Print the outcome; return the exit status."""
     problems = []
     for part, failure in outcome.failed_parts.items():

@@ -5,6 +5,7 @@ Errors of texts and their names are of one problem each.
 
 import gzip
 import os
+import re
 import stat
 import zipfile
 import zlib
@@ -160,6 +161,13 @@ def stems_of(name: str) -> Iterator[str]:
         for _ in range(MOST_SUFFIXES):
             yield before + stem
             stem = stem.rpartition(".")[0]
+
+
+def part_of(name: str, fields: Sequence[str]) -> str:
+    """Return the part that a file is named after, and its text if it has several: `en.source.conllu` is `en/source`."""
+    whole = unpacked_name(name)
+    found = re.fullmatch(rf"(?:.*/)?([^/]+?)[/._-]({'|'.join(fields)})(?:\..*)?", whole) if fields else None
+    return f"{found[1]}/{found[2]}" if found else PurePosixPath(whole).name.partition(".")[0]
 
 
 def names_inside(path: Path) -> Iterator[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import itertools
 import json
 import os
 import re
+import zipfile
 
 import httpx
 import pytest
@@ -75,6 +77,26 @@ def test_a_benchmark_is_made_of_its_document_and_gold(organiser, tmp_path):
     assert "bad.conllu:1" in refused.stderr
     assert "column" in refused.stderr
     assert "No such file" in organiser.run("make", document, "en=none.conllu", "--id", f"{slug}-3", status=2).stderr
+
+
+def test_gold_may_be_a_zip_a_folder_or_files_named_after_their_parts(organiser, tmp_path):
+    document, folder, archive = tmp_path / "task.json", tmp_path / "gold", tmp_path / "gold.zip"
+    document.write_text('{"title": "Made", "format": "conllu", "metrics": ["ud"]}', encoding="utf-8")
+    folder.mkdir()
+    (folder / "en.gold.conllu").write_text(GOLD_CONLLU, encoding="utf-8")
+    (folder / "de.conllu.gz").write_bytes(gzip.compress(GOLD_CONLLU.encode()))
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("gold/en.conllu", GOLD_CONLLU)
+        made.writestr("gold/de.conllu", ONE_WRONG)
+    for number, gold in enumerate(([archive], [folder], sorted(folder.iterdir()))):
+        slug = f"{organiser.slug}-named-{number}"
+        assert set(organiser.json("make", document, *gold, "--id", slug)["parts"]) == {"en", "de"}
+    revised = organiser.run("revise", slug, archive, "--reason", "a wrong head", "--dry-run").stdout
+    assert re.findall(r"^(\w+) +changed ", revised, re.MULTILINE) == ["de"]
+    unknown = organiser.run("revise", slug, document, "--reason", "none", status=2).stderr
+    assert "task.json: it has the name of no part." in unknown
+    other = organiser.run("revise", slug, f"fr={folder / 'en.gold.conllu'}", "--reason", "none", status=2).stderr
+    assert "Unknown part 'fr'." in other
 
 
 def test_a_path_among_the_parameters_of_a_metric_is_its_text(organiser, tmp_path):

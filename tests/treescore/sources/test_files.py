@@ -71,6 +71,17 @@ def test_a_packed_text_is_read_as_the_text_in_it(tmp_path: Path, suffix: str) ->
     assert read_source(packed, CONLLU, "").digest == read_source(plain, CONLLU, "").digest
 
 
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("en.conllu", "en"), ("gold/en.v2.conllu.gz", "en"), ("en.source.mrg", "en/source"), ("en/source", "en/source"),
+        ("gold/en-fr_target.txt", "en-fr/target"), (".conllu", ""),
+    ],
+)  # fmt: skip
+def test_a_file_is_named_after_a_part_and_one_of_its_texts(name: str, part: str) -> None:
+    assert files_module.part_of(name, ("source", "target")) == part
+
+
 def test_a_missing_zstandard_is_named_with_the_command_that_installs_it(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "zstandard", None)
     (tmp_path / "x.conllu.zst").write_bytes(b"x")
