@@ -15,7 +15,7 @@ from treescore.core.structure import heads_of, plain_number
 from treescore.core.text import LIKELY, POSSIBLE, Head, Limits, Signs, found_in_lines, share_of_lines
 from treescore.core.trees import ODD_HEAD, WORD_COLUMNS, DependencyTreebank, Vocabulary
 from treescore.core.wording import counted
-from treescore.errors import Problem, ProblemList, ScoringError
+from treescore.errors import Problem, ProblemList, ScoringError, first_of
 from treescore.formats.conllu import COMMENT, LEAST, NUMBER, UNIVERSAL, write_rows
 from treescore.formats.shared.findings import OF_BYTES, Findings, Lines, RowFormat, Rows, RowsFormat, lines_of
 from treescore.formats.shared.lines import COLUMNS, NAMES, Fields, columns_of, outline_of, short
@@ -89,8 +89,12 @@ class ConllX(RowsFormat):
         faults = self._found(limits)
         if fields is None:
             outline = outline_of(_regular(lines.text, faults), limits)
-            if not self.lenient:
-                faults.raise_if_any()
+            if not self.lenient and faults.total:
+                found, fields = Findings(outline), columns_of(outline, vocabulary)
+                assert fields is not None  # noqa: S101 - each line has ten
+                _check_conllx_fields(fields, found, Findings(outline))
+                groups = [(faults.problems, faults.total), found.first(limits.max_problems)]
+                first_of(groups, limits.max_problems).raise_if_any()
         reader = RowFormat(lambda rows: columns_of(rows, vocabulary), Findings, _check_conllx_fields)
         known = [*lines.faults, *faults.problems]
         rows = reader.read(outline, limits.max_problems, lenient=self.lenient, faults=known, fields=fields)
@@ -115,11 +119,10 @@ def _regular(text: bytes, problems: ProblemList) -> bytes:
         sentence += not inside
         inside = True
         fields = [field.strip(" \v\f") for field in stripped.split("\t")] if "\t" in stripped else stripped.split()
-        if line.startswith("#"):
-            problems.add(comment_inside(number + 1, sentence))
-        elif len(fields) < MIN_COLUMNS:
-            problems.add(_too_few(number + 1, sentence, len(fields)))
-            fields += _EMPTY_FIELDS
+        if line.startswith("#") or len(fields) < MIN_COLUMNS:
+            which = (number + 1, sentence)
+            problems.add(comment_inside(*which) if line.startswith("#") else _too_few(*which, len(fields)))
+            fields = [*_EMPTY_FIELDS]
         lines[number] = "\t".join([*fields, "_", "_"][:COLUMNS])
     return "\n".join(lines).encode()
 

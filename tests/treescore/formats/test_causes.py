@@ -106,6 +106,25 @@ def test_other_columns_are_named(line: str, said: str) -> None:
     assert len(problem.detail) < 250
 
 
+def test_a_line_of_other_columns_hides_no_fault_of_other_lines() -> None:
+    first = word(1, 0) + "2\ta\n" + word(3, "x") + word(4, 9) + word("y", 1) + "\n"
+    second = word(1, 7) + word("x", 1) + word(3, "z") + "\n"
+    problems, total = refused(first + second)
+    assert [(problem.code, problem.line) for problem in problems] == [
+        ("conllu-column-count", 2),
+        ("conllu-bad-head", 3),
+        ("conllu-bad-id", 8),
+        ("conllu-bad-head", 9),
+    ]
+    assert total == 4
+    cupt = "# global.columns = ID FORM HEAD DEPREL PARSEME:MWE\n1\ta\t0\troot\tx\n2\ta\t1\n3\ta\ty\tdep\t*\n\n"
+    codes = ["cupt-bad-code", "cupt-column-count", "conllu-bad-head"]
+    assert [problem.code for problem in refused(cupt, "cupt")[0]] == codes
+    conllx = word(1, 0) + word(2, 1, "") + "3\ta\n" + word("#", "") + word(5, 1)
+    codes = ["conllx-empty-field", "conllx-column-count", "conllx-comment-inside-sentence"]
+    assert [problem.code for problem in refused(conllx, "conllx")[0]] == codes
+
+
 @pytest.mark.parametrize(
     ("name", "line"),
     [("conllu", "1 a\n\n"), ("conllx", "a\tb\n\n"), ("bracketed", "(S (X a)\n"), ("discbracket", "(S\n")],

@@ -13,7 +13,7 @@ from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from treescore.core.arrays import BoolArray, IntArray, offsets_of
+from treescore.core.arrays import BoolArray, IntArray, offsets_of, sums_by
 from treescore.core.params import UNREADABLE, Param
 from treescore.core.registry import Format
 from treescore.core.text import BOM, first_bad_byte, place
@@ -107,21 +107,32 @@ class Findings:
 
     def first(self, cap: int) -> tuple[list[Problem], int]:
         """Return the first `cap` problems in the order of the text, and how many there are; consequences are none."""
-        causes = self._causes()
+        causes = self.causes()
         total = sum(len(part.rows) for part in causes.parts)
         problems = [causes.described(part, row) for part in causes.parts for row in np.sort(part.rows)[:cap].tolist()]
         problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
         return problems[:cap], total
 
-    def raise_if_any(self, cap: int) -> None:
-        """Raise InputError where something was added; problems of one kind are one."""
-        causes = self._causes()
-        made = [[causes.described(part, row) for row in np.sort(part.rows)[:cap].tolist()] for part in causes.parts]
-        first_of(zip(made, (len(part.rows) for part in causes.parts), strict=True), cap).raise_if_any()
+    def raise_if_any(self, cap: int, *others: Findings) -> None:
+        """Raise InputError where something was added, here or to others; problems of one kind are one."""
+        groups = []
+        for causes in (each.causes() for each in (self, *others)):
+            for part in causes.parts:
+                made = [causes.described(part, row) for row in np.sort(part.rows)[:cap].tolist()]
+                groups.append((made, len(part.rows)))
+        first_of(groups, cap).raise_if_any()
+
+    def without_chains(self, sentences: IntArray) -> Findings:
+        """Return what was found, of these sentences neither causes nor consequences."""
+        left = Findings(self.outline)
+        for rows, make, role in self.parts:
+            chained = role & (Role.CAUSE | Role.FOLLOWS)
+            left.add(rows[~np.isin(self.outline.sentences[rows], sentences)] if chained else rows, make, role)
+        return left
 
     def by_sentence(self) -> BadSentences:
         """Return the sentences in which something was found."""
-        causes = self._causes()
+        causes = self.causes()
         sizes = [len(part.rows) for part in causes.parts]
         numbers = np.repeat(np.arange(len(sizes)), sizes)
         rows = np.concatenate([part.rows for part in causes.parts])
@@ -137,7 +148,7 @@ class Findings:
         }
         return BadSentences(problems, found[~heads[chosen]])
 
-    def _causes(self) -> _Causes:
+    def causes(self) -> _Causes:
         """Leave out what follows from causes, and count it by cause."""
         chained = [part for part in self.parts if part.role & (Role.CAUSE | Role.FOLLOWS)]
         causes = [part.rows for part in chained if part.role & Role.CAUSE]
@@ -399,8 +410,8 @@ class RowFormat(Generic[_T]):
             fields = self.fields_of(outline)
         if fields is None:
             findings = self.layout(outline)
-            if not lenient:
-                findings.raise_if_any(cap)
+            if not lenient and findings.parts:
+                findings.raise_if_any(cap, self._of_other_lines(findings))
             found, lost = findings.by_sentence()
             unreadable |= found
             outline, _ = without_sentences(outline, lost.tolist())
@@ -419,16 +430,29 @@ class RowFormat(Generic[_T]):
                 checked = self.check(fields, Findings(outline), warnings)
         return Rows(outline, fields, checked, warnings, lenient, unreadable, comments)
 
+    def _of_other_lines(self, layout: Findings) -> Findings:
+        """Return what is wrong with the lines of the right layout, without what may follow from the others."""
+        outline = layout.outline
+        wrong = np.concatenate([part.rows for part in layout.parts])
+        others = Findings(_of_rows(outline, ~np.isin(np.arange(len(outline.lines)), wrong)))
+        fields = self.fields_of(others.outline)
+        assert fields is not None  # noqa: S101 - the lines of other lengths are gone
+        self.check(fields, others, Findings(others.outline))
+        return others.without_chains(outline.sentences[wrong])
+
 
 def without_sentences(outline: Outline, lost: Iterable[int]) -> tuple[Outline, BoolArray]:
     """Return the outline without the rows of some sentences, and which rows it still has, bool (r,)."""
     gone = np.zeros(len(outline.sent_ids), np.bool_)
     gone[list(lost)] = True
     kept = ~gone[outline.sentences]
-    rows = {name: getattr(outline, name)[kept] for name in ("starts", "ends", "lines", "sentences", "hollow")}
-    offsets = offsets_of(np.where(gone, 0, np.diff(outline.row_offsets)))
     misplaced = outline.misplaced[~gone[_sentences_at(outline, outline.misplaced)]]
-    return replace(outline, **rows, row_offsets=offsets, misplaced=misplaced), kept
+    return replace(_of_rows(outline, kept), misplaced=misplaced), kept
+
+
+def _of_rows(outline: Outline, kept: BoolArray) -> Outline:
+    rows = {name: getattr(outline, name)[kept] for name in ("starts", "ends", "lines", "sentences", "hollow")}
+    return replace(outline, **rows, row_offsets=offsets_of(sums_by(rows["sentences"], len(outline.sent_ids))))
 
 
 def _sentences_at(outline: Outline, lines: IntArray) -> IntArray:
