@@ -7,8 +7,7 @@ the form leaves open.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from flask import Response
@@ -28,7 +27,7 @@ from treescore.core.params import Json, escape
 from treescore.core.registry import FORMATS, Format
 from treescore.errors import ProblemList
 from treescore.evaluation.spec import CERTAINTIES
-from treescore.sources.files import unpacked_name
+from treescore.sources.files import part_of
 from treescore.sources.texts import format_of_name
 
 blueprint = answers.pages("making", "/admin/new")
@@ -200,18 +199,11 @@ def _parts(files: Iterable[File], known: type[Format] | None) -> dict[str, dict[
     parts: dict[str, dict[str, Json]] = {}
     problems = ProblemList()
     for file in files:
-        name, side = _part_of(file.name, () if known is None else known.fields)
+        name, _, side = part_of(file.name, () if known is None else known.fields).partition("/")
         try:
             text = (shown(file.name), file.text)
-            forms.put_text(parts.setdefault(name, {}), "gold", side, text, f"/parts/{escape(name)}/gold")
+            forms.put_text(parts.setdefault(name, {}), "gold", side or None, text, f"/parts/{escape(name)}/gold")
         except errors.Unprocessable as error:
             problems.extend(error.problems)
     errors.refuse(problems)
     return parts
-
-
-def _part_of(name: str, sides: Sequence[str]) -> tuple[str, str | None]:
-    """Return the part that a file is named after, and which of its texts it is: `en.source.conllu` is that of `en`."""
-    whole = unpacked_name(name)
-    found = re.fullmatch(rf"(?:.*/)?([^/]+?)[/._-]({'|'.join(sides)})(?:\..*)?", whole) if sides else None
-    return (found[1], found[2]) if found else (PurePosixPath(whole).name.partition(".")[0], None)
