@@ -169,15 +169,16 @@ def show_revisions(benchmark: str) -> Response:
     names = figures.ScoreNames(document, None)
     return answers.page(
         "revisions.html", **shown_board(document), rows=rows[::-1], next=listed.next,
-        figures_of=lambda revision: names(revision["main_score"]).figures, names=_team_names(caller, benchmark),
+        figures_of=lambda revision: names(revision["main_score"]).figures, names=_row_names(caller, benchmark),
         best_first=lambda moved: sorted(moved, key=lambda move: (move["rank_after"] is None, move["rank_after"])),
     )  # fmt: skip
 
 
-def _team_names(caller: Caller, benchmark: str) -> dict[str | None, str | None]:
-    """Return the names of the teams on the board, by id, as far as the caller sees them."""
+def _row_names(caller: Caller, benchmark: str) -> dict[str, str | None]:
+    """Return the names of the teams and of the baselines on the board, by id, as far as the caller sees them."""
     board = board_of(caller, benchmark)
-    return {} if board is None else {row["team"]: row["team_name"] for row in board["rows"]}
+    rows = [] if board is None else board["rows"]
+    return {row["team"] or row["submission"]: row["team_name"] if row["team"] else row["name"] for row in rows}
 
 
 def _changes(before: Revision | None, after: Revision) -> Iterator[str]:

@@ -223,6 +223,17 @@ def test_what_is_missing_on_a_board_of_all_is_in_its_matrix_with_each_submission
     assert next(csv.reader(task.organiser.get(saved).text.splitlines()))[1:] == heads[1:]
 
 
+def test_a_baseline_that_moved_is_called_by_its_name(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="scores")
+    task.submit(task.team(), GOLD_CONLLU)
+    named = task.submit(name="rules").rpartition("/")[2]
+    task.revised()
+    page = task.organiser.get(f"/b/{task.slug}/revisions")
+    assert "lyon Parsing Group" in page.text
+    assert "rules (baseline)" in words_of(page)
+    assert named not in page.text
+
+
 def test_a_page_says_whose_task_it_is_and_when_it_closes(stage: Stage) -> None:
     task = SharedTask(stage)
     contact = "The [committee](https://example.org/c), <b>Lyon</b>.\n\nWrite to us."
