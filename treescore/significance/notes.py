@@ -18,6 +18,7 @@ from treescore.significance.settings import SMALLEST
 
 Document = Mapping[str, Any]
 OTHER_PARTS = " For other parts like them p is in `p (parts)`."
+TINY = "p below 2.2e-308 is shown as that; log10_p holds it."
 AGREE = " An interval leaves out 0 exactly where its difference is marked."
 LISTED = 10
 """Systems that one sentence names; the document holds all."""
@@ -40,6 +41,11 @@ def notes(document: Document) -> list[str]:
         reasons = dict.fromkeys(str(pair["reason"]) for pair in pairs if pair.get("reason"))
         return [f"Not tested: {'; '.join(reasons)}."] if reasons else []
     return [said for case in (_CASES if pairs else (_missing,)) if (said := case(document))]
+
+
+def of_views(document: Document) -> list[str]:
+    """Return the notes that a document has, without that of `log10_p`, which other views of it lack."""
+    return [each for each in document["notes"] if each != TINY]
 
 
 def _pairs(document: Document) -> list[Document]:
@@ -259,7 +265,7 @@ def _compare_pl(document: Document) -> str:
 
 def _tiny(document: Document) -> str:
     tiny = any(pair.get("p") is not None and pair["p"] <= SMALLEST for pair in _pairs(document))
-    return "p below 2.2e-308 is shown as that; log10_p holds it." if tiny else ""
+    return TINY if tiny else ""
 
 
 _CASES: Sequence[Callable[[Document], str]] = (
