@@ -19,6 +19,7 @@ from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
 from service.pages.board import board_values, default_board, heading, may_ask, part_choices, reason_words, row_name
 from service.pages.figures import NamedScore, ScoreNames, benchmark_document, heading_now, whole
+from service.policy.documents import EXACT, ROUNDED, SUPPORTED
 from service.policy.gate import LEVELS, Level, require
 from service.requests import LEADERBOARD
 from service.usecases import comparisons
@@ -236,13 +237,19 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
         "pairs": None if other is not None else _pair_lines(table),
         "pair_count": counted(len(compared.document["pairs"]), "pair"),
         "correction": correction_name(compared.document["correction"]),
-        "said": [each.replace("`", "") for each in (*compared.document["warnings"], *notes(compared.document))],
+        "said": _said(compared.document),
         "interval_head": interval_head(compared.document),
         "with_units": any(each.units for each in listed),
         "unit_words": units_of(compared.document)[1],
         "with_parts": any(each.p_parts is not None for each in listed),
         "worse_words": sides,
     }
+
+
+def _said(document: Mapping[str, Any]) -> list[str]:
+    """Return what a comparison rests on; the digits of the API's figures are not those of the page."""
+    every = (*document["warnings"], *notes(document))
+    return [*(f"{SUPPORTED}." if each == ROUNDED else each.replace("`", "") for each in every), EXACT]
 
 
 def _one_verdict(me: str, listed: Sequence[Opponent], table: CrossTable) -> str:

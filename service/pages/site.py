@@ -38,6 +38,7 @@ from service.pages.board import row_name, shown_board
 from service.pages.markdown import strangers_html
 from service.pages.settings import FEEDBACK
 from service.pages.standing import board_of
+from service.policy.documents import EXACT
 from service.usecases.benchmarks import benchmarks, revisions, teams
 from service.usecases.boards.viewing import leaderboard
 from service.usecases.runs import TEXT_TYPE
@@ -170,6 +171,7 @@ def show_revisions(benchmark: str) -> Response:
     return answers.page(
         "revisions.html", **shown_board(document), rows=rows[::-1], next=listed.next,
         figures_of=lambda revision: names(revision["main_score"]).figures, names=_row_names(caller, benchmark),
+        exact=EXACT,
         best_first=lambda moved: sorted(moved, key=lambda move: (move["rank_after"] is None, move["rank_after"])),
     )  # fmt: skip
 

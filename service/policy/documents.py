@@ -117,9 +117,11 @@ def _fields(fields: registry.Fields, document: Document) -> dict[str, Any]:
 
 Number = Callable[[float], float]
 
+SUPPORTED = "Figures are rounded to what the number of sentences supports"
+EXACT = "Differences are of exact scores."
 ROUNDED = (
-    "Figures are rounded to what the number of sentences supports: scores to 4 digits, bounds of intervals to 3, p to "
-    "2 with a floor of 0.0001, differences and their bounds to 4 decimals. Differences are of exact scores."
+    f"{SUPPORTED}: scores to 4 digits, bounds of intervals to 3, p to 2 with a floor of 0.0001, differences and their "
+    f"bounds to 4 decimals. {EXACT}"
 )
 """The note of every comparison that is shown so."""
 

@@ -132,6 +132,8 @@ def test_files_of_the_comparison_hold_the_table_that_is_shown(site: Site, query:
     assert shown
     assert 'p (parts) is for <a href="/docs/guides/significance#which-question-do-you-ask">' in page
     assert 'id="which-question-do-you-ask"' in site.client().get("/docs/guides/significance").text
+    assert page.count("Differences are of exact scores.") == 1
+    assert ("Figures are rounded" in page, "4 decimals" in page) == (principal == "anonymous", False)
     if principal == "anonymous":  # bounds have three digits where figures are rounded
         bounds = " ".join(row[3] for row in shown).replace(" to ", " ").split()
         assert all(len(bound.lstrip("+−0.").replace(".", "")) <= 3 for bound in bounds)
