@@ -217,9 +217,9 @@ def _shown(compared: Compared, score: NamedScore) -> dict[str, Any]:
     table = cross_table(compared.document, shares)
     me = compared.names[compared.a]
     every = opponents(table, me)
-    scale = against_scale(every, table.figures.factor)
     other = None if compared.b is None else compared.names[compared.b]
     listed = [each for each in every if other is None or each.name == other]
+    scale = against_scale(listed, table.figures.factor)
     sides = ("worse", "better") if compared.document["higher_is_better"] else ("better", "worse")
     by_rank = [system["name"] for system in compared.document["systems"]]
     return {

@@ -139,6 +139,17 @@ def test_files_of_the_comparison_hold_the_table_that_is_shown(site: Site, query:
         assert all(len(bound.lstrip("+−0.").replace(".", "")) <= 3 for bound in bounds)
 
 
+def test_the_axis_of_a_comparison_spans_the_differences_that_are_shown(site: Site) -> None:
+    def ends(query: str) -> float:
+        page = site.client().get(f"{BOARD}/compare?a=ulm{query}").text
+        axis = page.partition('class="axis')[2].partition("</svg>")[0]
+        return max(float(each) for each in re.findall(r">[+−]?([\d.]+)</text>", axis))
+
+    page = site.client().get(f"{BOARD}/compare?a=ulm").text.partition('name="b"')[2].partition("</select>")[0]
+    each = [ends(f"&b={name}") for name in re.findall('value="([^"]+)"', page)]
+    assert min(each) < max(each) == ends("")
+
+
 def test_cells_of_a_file_are_no_formulas_and_its_figures_are_numbers() -> None:
     table = Table("", [Column("part"), Column("=1+1", numeric=True)], [["+x", "−1.5"]])
     saved = table_bytes(table, "csv").decode()
