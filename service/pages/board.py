@@ -21,7 +21,6 @@ from service.contract.submissions import SubmissionsQuery
 from service.pages import answers, visitors
 from service.pages.answers import TABLES, api_links, drawn, export, export_links, table_file
 from service.pages.figures import (
-    TOGETHER,
     NamedScore,
     ScoreNames,
     benchmark_document,
@@ -40,7 +39,7 @@ from treescore.core.wording import Figures, counted, one_line
 from treescore.render.crosstable import bounds
 from treescore.render.dot_table import Scale, axis_svg, interval_bar_svg
 from treescore.render.drawing import BY_GAP, BY_SCORE, MISSING, TITLE_SIZE, ShadeBy, ranks_words, shade_of, shortened
-from treescore.render.heat_maps import by_part, key_of
+from treescore.render.heat_maps import TOGETHER, by_part, key_of
 from treescore.render.table import LATEX, Column, Table
 
 blueprint = answers.pages("board", "/b/<benchmark>")
@@ -593,4 +592,4 @@ def _ordered(lines: Sequence[MatrixLine], order: str, *, higher: bool) -> list[M
 def _key(shade: str) -> list[tuple[str, str]]:
     """Return the steps of the shades: class and words."""
     *steps, (last, words) = key_of(SHADES[shade])
-    return [*steps, (last, words.replace("≥", ">") + (" points" if SHADES[shade] == BY_GAP else ""))]
+    return [*steps, (last, words + (" points" if SHADES[shade] == BY_GAP else ""))]

@@ -15,7 +15,6 @@ from service.caller import Caller
 from service.contract.benchmarks import Benchmark
 from service.lru import LruCache
 from service.pages.visitors import visitor
-from service.requests import MACRO, POOLED
 from service.usecases.benchmarks import benchmarks
 from service.usecases.runs import Shown
 from service.usecases.scoring.config import stored_spec
@@ -25,8 +24,6 @@ from treescore.evaluation import report, spec
 from treescore.render.drawing import MISSING, interval_words, signed_words, stepped, value_words
 from treescore.render.forms import extra_notes
 
-TOGETHER: Mapping[str, str] = {MACRO: "mean of all parts", POOLED: "all sentences together"}
-"""What stands for all parts, and what it is called."""
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),

@@ -24,6 +24,7 @@ from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions import submissions
 from service.usecases.submissions.results import heading_of
 from treescore.core.scores import flat_values, member_at
+from treescore.render.heat_maps import TOGETHER
 
 
 class ScoreRow(NamedTuple):
@@ -64,7 +65,7 @@ def rows_of(
         cells = [column.figures.value(value) for column, (value, _) in zip(columns, found, strict=True)]
         return ScoreRow(label, name not in (MACRO, POOLED), cells, interval, note)
 
-    rows = [row(name, label) for name, label in figures.TOGETHER.items() if len(known) > 1]
+    rows = [row(name, label) for name, label in TOGETHER.items() if len(known) > 1]
     for part in known:
         state = scores["parts"].get(part)
         failed = state is not None and state["failure"] is not None

@@ -20,8 +20,8 @@ _CELL_SLACK = 1.25
 """Room of a cell, of its width in Source Sans: nothing is between cells, and other fonts are wider."""
 _NARROWEST_MATRIX = 640
 _LISTED = 40
-OVERALL = "all parts"
-"""Name of the row above the parts."""
+TOGETHER: Mapping[str, str] = {"macro": "mean of all parts", "pooled": "all sentences together"}
+"""What stands for all parts, and what it is called."""
 
 
 class _Matrix(NamedTuple):
@@ -101,7 +101,8 @@ def _laid_out(document: Mapping[str, Any], shade: draw.ShadeBy, *, share: bool) 
     values = by_part(document)
     overall = [row.get("score") for row in rows]
     if any(value is not None for value in overall):
-        names, values = [OVERALL, *names], [overall, *values]
+        part = document.get("part") or "macro"
+        names, values = [one_line(TOGETHER.get(part, part)), *names], [overall, *values]
     figures = draw.stepped(figures_of(PERCENT, share=share), document.get("rounding"))
     words = {draw.value_words(value, figures) for row in values for value in row}
     wide = max(38.0, max((_CELL_SLACK * draw.width(each, _SIZE, draw.BOLD) for each in words), default=0.0) + 10)

@@ -120,6 +120,14 @@ def test_files_of_the_matrix_hold_the_table_that_is_shown(site: Site, query: str
     assert f"| {shown[2][0].replace('_', chr(92) + '_')} | **{best}** |" in exported(site, address, "markdown")
 
 
+def test_the_picture_of_the_matrix_says_the_same(site: Site) -> None:
+    page = site.client().get(f"{BOARD}/matrix").text
+    picture = site.client().get(API.replace("leaderboard", "matrix") + "?format=svg").text
+    for words in ("≥ 16", "mean of all parts", "– no score"):
+        assert words in page
+        assert words in picture
+
+
 @pytest.mark.parametrize("query", ["", "?a=ulm", "?a=ulm&b=lyon"])
 @pytest.mark.parametrize("principal", ["anonymous", "organiser"])
 def test_files_of_the_comparison_hold_the_table_that_is_shown(site: Site, query: str, principal: str) -> None:
