@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -531,20 +532,24 @@ def _matrix_values(
         "key": _key(shade),
         "caption": f"{score.label} of {counted(total, 'system')} on {parts}.",
         "query": query,
-        "start": start, "places": _places(start, len(teams), total),
+        "start": start, "places": places_of(start, len(teams), total),
         "exports": _exports(f"/v1/benchmarks/{benchmark}/matrix", f"/b/{benchmark}/matrix/export", query, whole),
     }  # fmt: skip
 
 
-def _places(start: int, teams: int, total: int) -> list[tuple[str, int | None]]:
-    """Return which teams the pages of a matrix show, in words, and where they begin; None for the one that is shown."""
+def places_of(start: int, teams: int, total: int) -> list[tuple[str, int | None, bool]]:
+    """Return which teams the pages of a matrix show, and where they begin; None for the one that is shown.
+
+    They are in words; with each page stands whether others before it are left out.
+    """
     if teams == total:
         return []
     pages = range(0, total, MOST_TEAMS)
     around = [at for at in pages if at in (0, pages[-1]) or abs(at - start) < 3 * MOST_TEAMS]
     return [
-        (f"{at + 1:,}–{min(at + MOST_TEAMS, total):,}", None if at == start else at) for at in around
-    ]  # fmt: skip
+        (f"{at + 1:,}–{min(at + MOST_TEAMS, total):,}", None if at == start else at, at > before + MOST_TEAMS)
+        for before, at in pairwise([0, *around])
+    ]
 
 
 Cells = Callable[[Sequence[float | None]], Sequence[Cell]]

@@ -15,7 +15,7 @@ import pytest
 
 from service.pages import answers
 from service.pages.answers import table_bytes
-from service.pages.board import board_caption
+from service.pages.board import board_caption, places_of
 from service.pages.figures import ScoreFigures, ScoreNames
 from service.pages.visitors import SESSION_COOKIE
 from service.render import claims_of, cluster_starts, letters
@@ -402,6 +402,12 @@ def test_no_line_is_drawn_beside_a_row_that_was_not_tested() -> None:
 
     rows = [row(1, 1), row(2, None), row(3, 2), row(4, 3), row(None, None), row(5, 4)]
     assert cluster_starts({"rows": rows}) == [False, False, False, True, False, True]  # type: ignore[typeddict-item]
+
+
+def test_links_of_a_wide_matrix_mark_what_they_leave_out() -> None:
+    places = places_of(500, 100, 1050)
+    assert [words for words, _, skips in places if skips] == ["301–400", "1,001–1,050"]
+    assert [words for words, at, _ in places if at is None] == ["501–600"]
 
 
 def test_a_caption_says_what_is_measured_and_between_which_rows_lines_are() -> None:
