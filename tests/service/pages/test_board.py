@@ -244,6 +244,16 @@ def test_what_is_missing_on_a_board_of_all_is_in_its_matrix_with_each_submission
     assert next(csv.reader(task.organiser.get(saved).text.splitlines()))[1:] == heads[1:]
 
 
+def test_a_revision_that_is_no_longer_active_says_so(stage: Stage) -> None:
+    task = SharedTask(stage, feedback="scores")
+    task.two()
+    task.revised()
+    for tab in ("", "/matrix", "/compare"):
+        for revision in (1, 2):
+            page = words_of(task.organiser.get(f"/b/{task.slug}{tab}?revision={revision}"))
+            assert ("Revision 1, which is not the active one. The board now" in page) == (revision == 1), tab
+
+
 def test_a_baseline_that_moved_is_called_by_its_name(stage: Stage) -> None:
     task = SharedTask(stage, feedback="scores")
     task.submit(task.team(), GOLD_CONLLU)
