@@ -49,8 +49,8 @@ benchmarks_blueprint = answers.pages("benchmarks")
 NO_ROWS = ("none", "status")
 """Feedback levels at which boards have no rows."""
 NO_LEADER: Mapping[str, object] = {"teams": None, "first": None, "score": "", "label": "", "shared": "", "strip": None}
-STRIP, STRIP_ROWS = 420, 60
-"""Pixels of the small picture of a board, and how many of its rows it shows."""
+STRIP, STRIP_ROWS, STRIP_WHISKERS = 420, 60, 25
+"""Pixels of the small picture of a board, how many of its rows it shows, and of how many their intervals."""
 _LEADING = LruCache[Mapping[str, object]](4096, lambda _: 1)
 """By the validators of boards: a board of 1,000 rows takes 20 ms to read, and a list shows 100 benchmarks."""
 
@@ -103,6 +103,8 @@ def _leading_of(document: Benchmark, board: Leaderboard) -> Mapping[str, object]
     written, name = score.figures.figures, row_name(first)
     others = [row for row in board["rows"] if row["score"] is not None and row is not first]
     marks = [render.row_mark(row, written) for row in (first, *others[: STRIP_ROWS - 1])]
+    if len(marks) > STRIP_WHISKERS:  # which would be one dark block
+        marks = [mark._replace(low=None, high=None) for mark in marks]
     return {
         "teams": teams, "first": name, "score": score.figures.value(first["score"]), "label": score.label,
         "shared": f" and {more} more" if more else "",

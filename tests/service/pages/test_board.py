@@ -383,6 +383,20 @@ def test_a_great_board_stays_small(site: Site, monkeypatch: pytest.MonkeyPatch) 
     assert len(gzip.compress(answer.data)) < MOST_BYTES
 
 
+@pytest.mark.parametrize(("rows", "whiskers"), [(25, True), (26, False)])
+def test_a_small_picture_of_many_rows_has_no_intervals(
+    site: Site,
+    monkeypatch: pytest.MonkeyPatch,
+    rows: int,
+    whiskers: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    board: Any = site.client().get(API).json
+    many = orjson.dumps({**board, "rows": board["rows"][:1] * rows})
+    monkeypatch.setattr("service.pages.site.leaderboard", lambda *_: Shown(None, many, f"of-{rows}-rows"))
+    strip = site.client().get("/").text.partition('class="strip"')[2].partition("</svg>")[0]
+    assert ('class="ci"' in strip, strip.count("<circle")) == (whiskers, rows)
+
+
 def test_while_tests_run_the_last_ones_stay_and_newer_rows_are_marked(stage: Stage) -> None:
     task = SharedTask(stage, feedback="scores")
     task.two()
