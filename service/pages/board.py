@@ -138,7 +138,7 @@ def _table(shown: Mapping[str, Any], form: str) -> Table:
 def _columns(
     board: boards.Leaderboard, ranking: NamedScore, scores: Sequence[NamedScore], sort: str
 ) -> list[BoardColumn]:
-    """Return the columns of a board; what compares neighbours by rank stands only where rows do."""
+    """Return the columns of a board: those of the tests where a row has a figure, of neighbours where rows are such."""
     parts, figures = len(board["parts"]), ranking.figures
 
     def ranks(row: Row) -> str:
@@ -160,16 +160,19 @@ def _columns(
     def p_next(row: Row) -> str:
         return p_value(row.document["p_next"])
 
+    def known(member: str, column: BoardColumn) -> list[BoardColumn]:
+        return [column] if any(row.get(member) is not None for row in board["rows"]) else []
+
     p_title = "Corrected p of the difference to the next team"
-    next_to = [] if sort else [BoardColumn("p to next", p_next, "num p", title=p_title)]
-    beside = [BoardColumn("95 % interval", interval, "num iv"), *next_to]
-    tested = board["feedback"] != "rounded"
+    next_to = BoardColumn("p to next", p_next, "num p", title=p_title)
+    open_ranks = BoardColumn("ranks", ranks, "span", shown="Ranks", title="Ranks that the tests leave open")
     return [
         BoardColumn("#", lambda row: str(row.document["rank"] or "")),
-        *([BoardColumn("ranks", ranks, "span", shown="Ranks", title="Ranks that the tests leave open")] * tested),
+        *known("rank_interval", open_ranks),
         BoardColumn("team", lambda row: row.whole_name, "", shown="Team", sort="team"),
         figure(ranking)._replace(kind="num main", title=ranking.doc),
-        *(beside if tested else ()),
+        *known("ci95", BoardColumn("95 % interval", interval, "num iv")),
+        *([] if sort else known("p_next", next_to)),
         *map(figure, scores),
         *([BoardColumn("parts", scored, shown="Parts", sort="parts")] if parts > 1 else ()),
     ]
@@ -374,9 +377,9 @@ def may_ask(document: Benchmark, board: boards.Leaderboard) -> bool:
 
 
 def reason_words(significance: boards.BoardSignificance) -> str:
-    """Return why a board was not tested, without what a program does about it."""
+    """Return why a board was not tested, and who can have it tested instead of what a program does about it."""
     reason = significance["reason"] or ""
-    return UNTESTED if reason.startswith(UNTESTED) else reason
+    return f"{UNTESTED} The organisers, or a team, can have them tested." if reason.startswith(UNTESTED) else reason
 
 
 def _explained(board: boards.Leaderboard, scale: Scale, figures: Figures) -> list[str]:

@@ -56,7 +56,7 @@ def test_cells_are_the_values_of_the_api(site: Site, principal: str, query: str)
     figures = ScoreFigures(share=True)
     for cells, row in zip(rows, board["rows"], strict=True):
         assert cells[0] == ("" if row["rank"] is None else str(row["rank"]))
-        assert row["team_name"] in cells[2]
+        assert row["team_name"] in " ".join(cells[1:3])
         assert figures.value(row["score"]) in cells
         expected = [figures.value(row["scores"][column.address]) for column in columns]
         assert expected in [cells[at : at + len(expected)] for at in range(len(cells))]
@@ -652,11 +652,12 @@ def test_a_board_by_a_score_that_is_not_tested_says_what_is_next(site: Site) -> 
     assert "Test the differences</button>" in site.client(ADMIN).get(link).text
 
 
-def test_what_a_row_does_not_have_is_a_dash(site: Site) -> None:
-    *_, last = body_rows(site.client().get(BOARD).text)
-    assert last[P_NEXT] == "–"
-    for row in body_rows(site.client().get(f"{BOARD}?score=attachment.uas&part=en_news").text):
-        assert row[P_NEXT - 1] == row[P_NEXT] == "–"
+def test_what_a_row_does_not_have_is_a_dash_and_what_none_has_no_column(site: Site) -> None:
+    tested, untested = (site.client().get(f"{BOARD}{query}").text for query in ("", "?part=en_news"))
+    assert body_rows(tested)[-1][P_NEXT] == "–"
+    for head in (">Ranks<", ">95 % interval<", ">p to next<"):
+        assert (head in tested, head in untested) == (True, False)
+    assert "were not tested. The organisers, or a team, can have them tested." in untested
 
 
 def test_p_that_is_not_significant_is_soft_and_arrows_stay_beside_their_words() -> None:
