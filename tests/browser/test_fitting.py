@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from service.pages import figures
 from tests.browser.conftest import Visit
+from tests.fixtures import site as names
 from tests.fixtures.site import LONG_WORD, Site
 
 pytestmark = pytest.mark.browser
@@ -32,6 +33,28 @@ def test_the_columns_that_matter_are_seen_whatever_names_are(visit: Visit, width
     assert {name for name in seen if not 0 < edges[name] <= width} == set()
     whole = page.locator("#board tbody th").get_by_text(LONG_WORD[:50]).first
     assert LONG_WORD in (whole.locator("xpath=ancestor-or-self::th").get_attribute("title") or "")
+
+
+BEGINS_OUTSIDE = """name => [...document.querySelectorAll("#main bdi")].filter(
+  each => each.textContent.startsWith(name)).map(each => {
+    const cut = each.closest("tbody th, thead span"), range = document.createRange();
+    const words = document.createTreeWalker(each, NodeFilter.SHOW_TEXT).nextNode();
+    range.setStart(words, 0), range.setEnd(words, 1);
+    const [inner, outer] = [range.getBoundingClientRect(), cut.getBoundingClientRect()];
+    const [x, y] = [inner.x + inner.width / 2, inner.y + inner.height / 2];
+    return x < outer.left || x > outer.right || y < outer.top || y > outer.bottom;
+  })"""
+"""Of each place in which a name stands whether its first letter is cut away."""
+
+
+@pytest.mark.parametrize(
+    ("tab", "width"), [("", 390), ("", 1280), ("/matrix", 390), ("/compare", 390), ("/compare", 1280)]
+)
+def test_a_name_from_right_to_left_is_cut_where_it_ends(visit: Visit, tab: str, width: int) -> None:
+    page = visit(f"{HOSTILE}{tab}", viewport={"width": width, "height": 900}).page
+    found = page.evaluate(BEGINS_OUTSIDE, names.HOSTILE["right-to-left"])
+    assert found
+    assert not any(found)
 
 
 def test_the_first_row_is_high_on_the_page(visit: Visit) -> None:
