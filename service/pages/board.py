@@ -138,8 +138,9 @@ def _table(shown: Mapping[str, Any], form: str) -> Table:
 def _columns(
     board: boards.Leaderboard, ranking: NamedScore, scores: Sequence[NamedScore], sort: str
 ) -> list[BoardColumn]:
-    """Return the columns of a board: those of the tests where a row has a figure, of neighbours where rows are such."""
+    """Return the columns of a board: those of tests where it has such, of neighbours where rows stand by rank."""
     parts, figures = len(board["parts"]), ranking.figures
+    tested = board["significance"]["reason"] is None
 
     def ranks(row: Row) -> str:
         return ranks_words(row.document["rank_interval"]) or (MISSING if row.document["rank"] else "")
@@ -160,19 +161,17 @@ def _columns(
     def p_next(row: Row) -> str:
         return p_value(row.document["p_next"])
 
-    def known(member: str, column: BoardColumn) -> list[BoardColumn]:
-        return [column] if any(row.get(member) is not None for row in board["rows"]) else []
-
     p_title = "Corrected p of the difference to the next team"
+    beside = BoardColumn("95 % interval", interval, "num iv")
     next_to = BoardColumn("p to next", p_next, "num p", title=p_title)
     open_ranks = BoardColumn("ranks", ranks, "span", shown="Ranks", title="Ranks that the tests leave open")
     return [
         BoardColumn("#", lambda row: str(row.document["rank"] or "")),
-        *known("rank_interval", open_ranks),
+        *([open_ranks] * tested),
         BoardColumn("team", lambda row: row.whole_name, "", shown="Team", sort="team"),
         figure(ranking)._replace(kind="num main", title=ranking.doc),
-        *known("ci95", BoardColumn("95 % interval", interval, "num iv")),
-        *([] if sort else known("p_next", next_to)),
+        *([beside] * (tested or any(row.get("ci95") for row in board["rows"]))),
+        *([next_to] * (tested and not sort)),
         *map(figure, scores),
         *([BoardColumn("parts", scored, shown="Parts", sort="parts")] if parts > 1 else ()),
     ]
