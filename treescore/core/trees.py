@@ -293,7 +293,7 @@ WORD_COLUMNS = ("forms", "lemmas", "upos", "xpos", "feats", "heads", "deprels", 
 """The columns of words of a `DependencyTreebank`, in the order of CoNLL-U."""
 _OF_TOKENS = (
     *("mwt_starts", "mwt_ends", "mwt_forms", "mwt_misc"),
-    *("empty_after", "empty_ids", "empty_deps", "empty_lines", "empty_sentences"),
+    *("empty_after", "empty_ids", "empty_forms", "empty_deps", "empty_lines", "empty_sentences"),
 )
 """Those of multiword tokens and empty nodes."""
 
@@ -312,7 +312,7 @@ class DependencyTreebank:
         mwt_starts, mwt_ends: multiword tokens as ranges of words over the whole file, half-open, int64 (t,).
         mwt_forms, mwt_misc: their surface forms and MISC, int64 (t,).
         empty_after: sentence-crossing position (number of words before it in the file) of each empty node.
-        empty_deps: DEPS of the empty nodes, and `empty_ids` their IDs, numbers of strings.
+        empty_ids, empty_forms, empty_deps: ID, FORM and DEPS of the empty nodes, numbers of strings.
         empty_lines: their lines, int64.
         empty_sentences: their sentences, from 0, int64.
         sentences: names, attributes, what could not be read.
@@ -337,6 +337,7 @@ class DependencyTreebank:
     mwt_misc: IntArray
     empty_after: IntArray
     empty_ids: IntArray
+    empty_forms: IntArray
     empty_deps: IntArray
     empty_lines: IntArray
     empty_sentences: IntArray

@@ -298,6 +298,7 @@ def treebank_of(rows: Rows[Any], ids: Ids, vocabulary: Vocabulary, cap: int) -> 
         mwt_misc=fields[MISC][ranges],
         empty_after=first_word[empty] + ids.before[empty],
         empty_ids=fields[ID][empty],
+        empty_forms=fields[FORM][empty],
         empty_deps=fields[DEPS][empty],
         empty_lines=outline.lines[empty],
         empty_sentences=outline.sentences[empty],
@@ -355,9 +356,10 @@ def _extra_lines(treebank: DependencyTreebank) -> dict[tuple[int, int], list[str
     """Map (sentence, word or end) to the lines before it: empty nodes, then multiword tokens."""
     strings = treebank.vocabulary.strings
     lines: dict[tuple[int, int], list[str]] = {}
-    empties = treebank.empty_sentences, treebank.empty_after, treebank.empty_ids, treebank.empty_deps
-    for sentence, after, number, deps in zip(*(column.tolist() for column in empties), strict=True):
-        line = "\t".join((strings[number], *"_______", strings[deps], "_")) + "\n"
+    empties = treebank.empty_sentences, treebank.empty_after
+    fields = treebank.empty_ids, treebank.empty_forms, treebank.empty_deps
+    for sentence, after, number, form, deps in zip(*(column.tolist() for column in (*empties, *fields)), strict=True):
+        line = "\t".join((strings[number], strings[form], *"______", strings[deps], "_")) + "\n"
         lines.setdefault((sentence, after), []).append(line)
     bounds = treebank.word_offsets
     owners = bounds.searchsorted(treebank.mwt_starts, "right") - 1

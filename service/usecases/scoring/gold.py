@@ -475,7 +475,7 @@ _STRINGS = (
     "odd_heads",
 )
 """Attributes of treebanks that are numbers of strings, and heads that are (`trees.ODD_HEAD`)."""
-_BESIDE = ("lines", "columns", "empty_lines", "misc", "mwt_misc", "expression_ids")
+_BESIDE = ("lines", "columns", "empty_lines", "empty_forms", "misc", "mwt_misc", "expression_ids")
 """Attributes in which equal annotation may differ."""
 
 

@@ -40,7 +40,7 @@ def as_strings(treebank: DependencyTreebank) -> dict[str, Any]:
     """A treebank in terms that do not depend on its vocabulary."""
     strings = treebank.vocabulary.strings
     numbered = {"forms", "lemmas", "upos", "xpos", "feats", "deprels", "deps", "misc", "mwt_forms", "mwt_misc",
-                "empty_ids", "empty_deps"}  # fmt: skip
+                "empty_ids", "empty_forms", "empty_deps"}  # fmt: skip
     found: dict[str, Any] = {}
     for field in dataclasses.fields(treebank):
         value = getattr(treebank, field.name)

@@ -251,7 +251,7 @@ def without_unreadable(treebank: DependencyTreebank) -> DependencyTreebank:
     masks = {
         _COLUMNS: kept,
         ("mwt_starts", "mwt_ends", "mwt_forms", "mwt_misc"): kept[treebank.mwt_starts],
-        ("empty_after", "empty_ids", "empty_deps", "empty_lines", "empty_sentences"): (
+        ("empty_after", "empty_ids", "empty_forms", "empty_deps", "empty_lines", "empty_sentences"): (
             ~unreadable_of(treebank)[treebank.empty_sentences]
         ),
     }
