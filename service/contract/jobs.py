@@ -521,7 +521,7 @@ class TreeWord(TypedDict):
 
     Attributes:
         id: Number of the word: `5`, or `5.1` of an empty node.
-        form: Null of an empty node.
+        form: Null where it is not known.
         tag: Part of speech (`constituents`, `discontinuous`, `graph`).
     """
 
@@ -552,7 +552,8 @@ class TreeRow(TypedDict, total=False):
 
     Attributes:
         head: `id` of the head; `0` the root; null where there is none in the sentence.
-        predicate: `id` of the predicate; `0` of a top.
+        predicate: `id` of the predicate; `0` of a top, or of an enhanced edge from the root; null where it lies outside
+            the sentence.
         argument: `id` of the argument, or of the top.
         label: Category, or role of an edge; `(top)` of a top.
         start: Words before the span; it ends before word `end`, counted from 0.
@@ -565,7 +566,7 @@ class TreeRow(TypedDict, total=False):
 
     head: str | None
     deprel: str | None
-    predicate: str
+    predicate: str | None
     argument: str
     label: str
     start: common.Natural
@@ -599,20 +600,21 @@ class Tree(TypedDict):
         line: Line of the output on which the sentence begins.
         words: Words of the output. An alignment has those that the items of gold state, where you see gold, else
             null.
-        tokens: Multiword tokens of the output (`dependencies`).
+        tokens: Multiword tokens of the output (`dependencies`, and `graph` of enhanced edges).
         expressions: Multiword expressions of the output (`dependencies` of the format `cupt`), in the order of the
             text. Left out where they have more than 100,000 words in one sentence.
         annotation: Of each word of the output what metrics compare of it (`dependencies` under `ud`).
         target_words: Words of the target side (`alignment`); null where they are not known.
         system: The tree of the output. `dependencies`: an arc for each word. `constituents`: spans in pre-order.
             `discontinuous`: constituents, each before those below it, the root first. `graph`: edges and tops, by
-            argument, then by predicate. `alignment`: links.
+            argument, then by predicate; or, where a metric that compares enhanced edges stands before those that
+            compare heads, the main score's first, these edges as it compares them. `alignment`: links.
         gold_words: Words of gold where they differ from those of the output; null where `words` are gold's too.
         gold_expressions: Those of gold, of gold's words; null where you do not see gold.
         gold_annotation: That of gold's words; null where you do not see gold.
         gold_target_words: Words of gold's target side, given with `gold_words` (`alignment`).
         pairs: Words with the same characters, as positions from 0 in `words` and in `gold_words`; null where these
-            are the same (`dependencies`).
+            are the same (`dependencies`, `graph`).
         gold: The tree of gold; null where you do not see gold, or the output was not compared with it.
         wrong: What is wrong with each entry of `system`; null: right, or not scored. Words: `head`, `label` (the
             relation only), `both`, `word` (gold lacks the word). Spans and constituents: `span` (gold lacks it),

@@ -26,6 +26,7 @@ from service.usecases.scoring.config import stored_spec
 from service.usecases.submissions.results import heading_of, submission_items, submission_window
 from service.usecases.views.choosing import Window
 from treescore.core import registry
+from treescore.core.structure import TOP
 from treescore.evaluation.spec import Spec
 from treescore.render import constituents_picture, sentence_pictures
 from treescore.render import sentence_shapes as shapes
@@ -86,6 +87,12 @@ def missed_of(tree: Tree) -> int | None:
     return sum(mark not in (None, "label", "head", "both") for mark in tree["missed"])
 
 
+def _count(tree: Tree) -> int:
+    """Return how many units the output has; empty nodes are none."""
+    words = tree["kind"] == "dependencies"
+    return sum("." not in word["id"] for word in tree["words"]) if words else len(tree["system"])
+
+
 def heads_of(tree: Tree) -> dict[str, str] | None:
     """Return the head of each of the first words of the output by their numbers; None of other trees."""
     if tree["kind"] != "dependencies":
@@ -135,11 +142,13 @@ def _arcs(words: Sequence[Tree], rows: _Side) -> Iterator[shapes.Arc]:
             yield shapes.Arc(start, at, row["deprel"] or "", _ARC_MARKS.get(mark, shapes.WRONG))
 
 
-def _graph_arcs(_words: Sequence[Tree], rows: _Side) -> Iterator[shapes.Arc]:
+def _graph_arcs(words: Sequence[Tree], rows: _Side) -> Iterator[shapes.Arc]:
+    index = {word["id"]: at for at, word in enumerate(words)}
     for row, mark in rows:
-        top = row["predicate"] == ROOT
-        start, label = (None, "") if top else (int(row["predicate"]) - 1, row["label"])
-        yield shapes.Arc(start, int(row["argument"]) - 1, label, _ARC_MARKS.get(mark, shapes.WRONG))
+        if row["predicate"] is not None:
+            label = "" if row["label"] == TOP else row["label"]
+            head = index.get(row["predicate"])  # none is the root
+            yield shapes.Arc(head, index[row["argument"]], label, _ARC_MARKS.get(mark, shapes.WRONG))
 
 
 def _constituents(tree: Tree, title: str, name: str) -> list[Picture]:
@@ -252,6 +261,13 @@ KINDS: Mapping[str, Sequence[str]] = {
     "expressions": ("any",),
 }  # fmt: skip
 """Errors that trees of a kind can have, and expressions where nothing else is compared."""
+ENHANCED = "enhanced"
+UNITS: Mapping[str, tuple[str, str]] = {
+    "dependencies": ("words", "head and no relation"), "constituents": ("constituents", "constituent"),
+    "discontinuous": ("constituents", "constituent"), "graph": ("edges and tops", "edge and no top"),
+    ENHANCED: ("enhanced edges", "enhanced edge"), "alignment": ("links", "link"),
+}  # fmt: skip
+"""What is counted in trees of a kind, and what none of is wrong."""
 WRONG_WORDS = {"any": "anything", "head": "the head", "label": "only the label", "span": "a constituent"}
 ORDER_WORDS = {"-errors": "most errors first"}
 
@@ -323,6 +339,25 @@ def _wrong_expressions(
     return [frozenset(map(str, words)) for words in found if words]
 
 
+def _compared(metrics: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the metrics that compare the heads of dependencies, and those that compare enhanced edges."""
+    named = {name: registry.METRICS[name] for name in metrics if registry.METRICS[name].reads_heads}
+    heads = [name for name, metric in named.items() if not metric.compares_edges]
+    return heads, [name for name in named if name not in heads]
+
+
+def _said(kind: str, heads: Sequence[str], edges: Sequence[str]) -> Iterator[str]:
+    """Yield what is drawn of dependencies whose enhanced edges are compared, and what is not."""
+    if kind == "graph" and edges:
+        yield "The enhanced edges as they are compared: a path through empty nodes is one edge, or left out."
+    others = {"graph": ("Basic heads", heads), "dependencies": ("Enhanced edges", edges)}
+    what, left = others.get(kind, ("", ())) if edges else ("", ())
+    if left:
+        names = " and ".join(figures.METRIC_NAMES.get(name, name) for name in left)
+        compare = "compares" if len(left) == 1 else "compare"
+        yield f"{what}, which {names} {compare}, are neither drawn nor counted here."
+
+
 def _submission_trees_query() -> tuple[submissions.SubmissionTreesQuery, str | None]:
     """Return which sentence is asked for, and the submission that it is compared with."""
     given = asked_of_trees()
@@ -363,6 +398,7 @@ def shown_window(
 
     tree = found.current
     errors = None if tree is None else errors_of(tree)
+    heads, edges = _compared(metrics)
     kind = "" if tree is None else "expressions" if errors is None and "expressions" in tree else tree["kind"]
     counted = any(each.errors is not None for each in found.around)
     return {
@@ -372,8 +408,11 @@ def shown_window(
         "pictures": [] if tree is None else picture_of(tree, f"Sentence {tree['item']}"),
         "expressions": None if tree is None else expressions_of(tree, lambda: lacking(tree)),
         "annotation": None if tree is None else annotation_of(tree),
-        "heads_compared": any(registry.METRICS[name].reads_heads for name in metrics),
+        "heads_compared": bool(heads),
+        "units": None if tree is None else UNITS[ENHANCED if edges and kind == "graph" else tree["kind"]],
+        "said": [] if tree is None else _said(tree["kind"], heads, edges),
         "errors": errors,
+        "count": 0 if tree is None else _count(tree),
         "heads": None if tree is None else heads_of(tree),
         "listed": [(each, at(each.item), each.text[:SNIPPET]) for each in found.around],
         "members": members,

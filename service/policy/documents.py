@@ -12,8 +12,8 @@ kind of the misfit would tell words of gold, one guess after the other. Problems
 places. Scores that a ladder holds: only that it holds them.
 
 Trees: below `items` the output alone, at `items` what of it is wrong, at `gold` all. At `items` a wrong head looks
-like a wrong relation, and a word that gold does not have is not marked: a mark tells one bit of each word, span or
-link of the output, and nothing of gold's words.
+like a wrong relation, and a word that gold does not have is not marked: a mark tells one bit of each word, span, edge
+or link of the output, and nothing of gold's words.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -183,7 +183,7 @@ def test_a_job_shows_empty_nodes_and_multiword_tokens(stage: Stage) -> None:
     text += "\t_\t_\t_\t_\t_\t_\t3:dep\t_\n\n"
     at = stage.job(**DEPENDENCIES | {"gold": text, "systems": [{"name": "A", "output": text}], "metrics": ["ud"]})
     [tree] = items(stage.client().get(at + "/trees?system=A"))
-    assert tree["words"][-1] == {"id": "3.1", "form": None}
+    assert tree["words"][-1] == {"id": "3.1", "form": "e"}
     assert tree["system"][-1] == {"head": None, "deprel": None}
     assert tree["tokens"] == [{"first": "1", "last": "2", "form": "du"}]
     assert tree["wrong"] == tree["missed"] == [None] * 4

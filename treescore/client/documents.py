@@ -487,7 +487,7 @@ class TreeRow(Document):
 
     head: str | None
     deprel: str | None
-    predicate: str
+    predicate: str | None
     argument: str
     label: str
     start: int

@@ -24,10 +24,11 @@ from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from treescore.core.arrays import BoolArray, Counts, IntArray
+from treescore.core.arrays import BoolArray, Counts, IntArray, paired_rows
 from treescore.core.columns import Documents, Records
 from treescore.core.params import SHARED_MODULES, Json, Param, checked, schema_of
 from treescore.core.scores import ScoreTable, charged
+from treescore.core.structure import Edges
 from treescore.core.text import Head, Limits, Signs, joinable_lines
 from treescore.core.trees import Treebank, Vocabulary
 from treescore.core.wording import did_you_mean
@@ -194,13 +195,13 @@ class MarkState(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """What is wrong with the units of an output: its words, constituents or links as they were read.
+    """What is wrong with the units of an output: its words, constituents, edges or links as they were read.
 
     Attributes:
         system: `State` of each unit of the output, int64 (s,); units that a metric leaves out are right.
         gold: `State` of each unit of gold, int64 (g,).
-        partners: gold's word for each of the output's, NO_PARTNER where it has none, int64 (s,). None: word i is word
-            i, or the units are no words.
+        partners: gold's word for each of the output's, NO_PARTNER where it has none, int64 (w,). None: word i is word
+            i, or words are not aligned.
         firsts: the output's word with which each sentence of gold begins, and their number: int64 (n + 1,). None:
             sentences are whole.
         sentences: the output's sentence for each of gold's, NO_PARTNER where it has none, int64 (n,). None: sentence i
@@ -217,6 +218,22 @@ class Marks:
 def word_states(heads: BoolArray, labels: BoolArray) -> IntArray:
     """Return the state of words whose heads and labels are right or not, int64 (w,)."""
     return np.where(heads, 0, int(MarkState.HEAD)) + np.where(labels, 0, int(MarkState.LABEL))
+
+
+def paired_states(sides: Sequence[Sequence[IntArray]], left: Sequence[IntArray], states: Sequence[IntArray]) -> None:
+    """Set the states of units that are compared as multisets: RIGHT, or LABEL where only the last column differs.
+
+    Args:
+        sides: columns of the units of gold and of an output, 0 or more where they are compared, each int64 (k,).
+        left: those of each side that are compared.
+        states: of each side; those of units without a partner are left, int64 (k,).
+    """
+    left = list(left)
+    for size, state in ((None, MarkState.RIGHT), (-1, MarkState.LABEL)):
+        golds, systems = ([column[rows] for column in side[:size]] for side, rows in zip(sides, left, strict=True))
+        for number, paired in enumerate(paired_rows(golds, systems)):
+            states[number][left[number][paired]] = state
+            left[number] = np.delete(left[number], paired)
 
 
 Text = bytes | Mapping[str, bytes]
@@ -504,6 +521,8 @@ class Metric(Component):
     """Whether an output may have another number of sentences than gold: it is aligned by characters or by names."""
     reads_heads: ClassVar[bool] = True
     """Whether wrong heads of dependency trees matter; if to no metric of a request, they are warnings."""
+    compares_edges: ClassVar[bool] = False
+    """Whether enhanced edges are compared, not the heads of trees: `edges_in` returns them, and marks are of them."""
 
     def __reduce__(self) -> tuple[Callable[[], Metric], tuple[()]]:
         """Pickle the parameters: the functions of a table are made of them."""
@@ -555,6 +574,14 @@ class Metric(Component):
         Raises:
             InputError: every requirement that gold does not meet, with its place in gold's text.
         """
+
+    def edges_in(self, treebank: Any) -> Edges:
+        """Return the edges of a text that are compared, where `compares_edges`; none of sentences that are not read.
+
+        Raises:
+            LimitError: they would be too many.
+        """
+        raise NotImplementedError
 
     def errors_of(self, item: Mapping[str, Json], gold: Any) -> Iterator[dict[str, Json]]:  # noqa: ARG002 - for metrics whose items show errors
         """Return what costs the main score in one sentence, a row for each error.

@@ -243,14 +243,6 @@ def edges_of(treebank: trees.SemanticTreebank, words: tuple[int, int] | None = N
     return Edges(predicates[order], arguments[order], labels[order])
 
 
-def edge_offsets(treebank: trees.SemanticTreebank) -> IntArray:
-    """Return where the edges and tops of each sentence begin, int64 (n + 1,)."""
-    counts = treebank.tops + np.bincount(treebank.edge_arguments, minlength=len(treebank.tops))
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-    offsets: IntArray = before[treebank.word_offsets]
-    return offsets
-
-
 def places_in_sentences(edges: Edges, word_offsets: IntArray) -> tuple[IntArray, IntArray]:
     """Return the positions of predicates, 0 of the root, and of arguments, from 1: int64 (e,) each."""
     firsts = word_offsets[np.searchsorted(word_offsets, edges.arguments, "right") - 1]

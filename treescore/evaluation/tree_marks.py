@@ -25,6 +25,23 @@ class MarkedBy(NamedTuple):
     key: str | None
 
 
+def edges_by(entries: Sequence[Entry]) -> Entry | None:
+    """Return the entry whose enhanced edges are shown in place of trees; None where trees are shown.
+
+    The first entry decides that compares heads, or edges as they were read.
+    """
+    for entry in entries:
+        if entry.metric.compares_edges and not entry.steps:
+            return entry
+        if _compares_heads(entry):
+            return None
+    return None
+
+
+def _compares_heads(entry: Entry) -> bool:
+    return entry.metric.reads_heads and not entry.metric.compares_edges
+
+
 def marks_of(
     entries: Sequence[Entry], outcomes: Mapping[str, Outcome], gold: trees.Treebank, system: trees.Treebank
 ) -> MarkedBy | None:
@@ -39,15 +56,12 @@ def marks_of(
     Returns:
         None where the trees are not of one kind, or have other words, or no metric reads what their trees say.
     """
-    for entry in entries:
+    shown = edges_by(entries)
+    for entry in [shown] if shown else [entry for entry in entries if not entry.metric.compares_edges]:
         marks = None if entry.steps else outcomes[entry.key].marks()
         if marks is not None:
             return MarkedBy(marks, entry.key)
-    if (
-        entries
-        and isinstance(gold, trees.DependencyTreebank)
-        and not any(entry.metric.reads_heads for entry in entries)
-    ):
+    if entries and isinstance(gold, trees.DependencyTreebank) and not any(_compares_heads(entry) for entry in entries):
         return None  # of other heads, no metric that was asked for says anything
     plain = _plain(gold, system)
     return None if plain is None else MarkedBy(plain, None)

@@ -15,13 +15,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from treescore.core import registry
+from treescore.core import registry, structure
 from treescore.core.arrays import BoolArray, IntArray, offsets_of, owners_of, sums_by
 from treescore.core.columns import Column, Lists, Records, listed, nullable, places_of, ranges_of, strings_of
 from treescore.core.params import Json, Param
 from treescore.core.scores import ZERO, Score, ScoreTable, errors_param, matched_scores
 from treescore.core.structure import plain_number
-from treescore.core.text import Limits
+from treescore.core.text import DEFAULT_LIMITS, Limits
 from treescore.core.trees import DependencyTreebank
 from treescore.core.wording import counted
 from treescore.errors import LimitError, Problem, ProblemList
@@ -530,6 +530,7 @@ class Enhanced(registry.Metric):
         fields={"words": aligned_fields("deps")}, output_sentences=True
     )
     own_segmentation: ClassVar[bool] = True
+    compares_edges: ClassVar[bool] = True
 
     @property
     def table(self) -> ScoreTable:
@@ -552,12 +553,10 @@ class Enhanced(registry.Metric):
         """
         del items
         words.check_columns(system, "DEPS", self.name)
-        unreadable = words.unreadable_of(system)
+        as_read = system
         system = words.with_words_of_gold(gold, system)
         lenient = system.sentences.lenient and len(gold) == len(system)
-        edges = self._edges(gold, limits), self._edges(system, limits, lenient=lenient)
-        if unreadable.any():
-            edges = edges[0], edges[1].kept(~unreadable[owners_of(system.word_offsets)[edges[1].words]])
+        edges = self._edges(gold, limits), _of_readable(system, self._edges(system, limits, lenient=lenient))
         alignment = alignment_of(gold, system)
         product = self.values["counting"] == "cross-product"
         gold_owners = owners_of(gold.word_offsets)
@@ -591,7 +590,17 @@ class Enhanced(registry.Metric):
             problems=problems,
             warnings=list(problems.values())[: limits.max_problems],
             details=lambda start, stop: Records({"words": _wrong_words(alignment, wrong(), start, stop)}),
+            marks=lambda: _marks(alignment, edges, as_read),
         )
+
+    def edges_in(self, treebank: DependencyTreebank) -> structure.Edges:
+        """Return the edges as they are compared; the predicate is below ROOT where it is neither a word nor the root.
+
+        Raises:
+            LimitError: too many paths through empty nodes.
+        """
+        edges = _of_readable(treebank, self._edges(treebank, DEFAULT_LIMITS, lenient=True))
+        return structure.Edges(edges.heads, edges.words, edges.labels)
 
     def errors_of(self, item: Mapping[str, Json], gold: DependencyTreebank) -> Iterator[dict[str, Json]]:
         """Return gold's words that are not aligned, or have an edge that the other side lacks."""
@@ -623,6 +632,11 @@ class Enhanced(registry.Metric):
         return edges_of(treebank, limits.max_problems, collapse=collapse, leave_out=leave_out, lenient=lenient)
 
 
+def _of_readable(treebank: DependencyTreebank, edges: Edges) -> Edges:
+    """Return the edges of the sentences that could be read."""
+    return edges.kept(words.words_to_score(treebank)[edges.words])
+
+
 def _right_edges(alignment: Alignment, edges: tuple[Edges, Edges], labels: str, *, product: bool) -> IntArray:
     """Count the right edges of each gold word: int64 (gold words,)."""
     gold, system = edges
@@ -643,6 +657,28 @@ def _right_edges(alignment: Alignment, edges: tuple[Edges, Edges], labels: str, 
     in_system = np.bincount(same[len(golds) :], minlength=len(first))
     matched = in_gold * in_system if product else np.minimum(in_gold, in_system)
     return np.bincount(dependents[first], matched, words).astype(np.int64)
+
+
+def _marks(alignment: Alignment, edges: tuple[Edges, Edges], as_read: DependencyTreebank) -> registry.Marks:
+    """Return the marks of edges, and the partners of the output's words as it was read.
+
+    The edges of a word without a partner stand alone.
+    """
+    gold, system = edges
+    heads = np.where(system.heads < 0, system.heads, alignment.gold_of[np.maximum(system.heads, 0)])
+    ends = (gold.words, gold.heads), (alignment.gold_of[system.words], heads)
+    known = [np.asarray(each != UNALIGNED, np.bool_) for each in (alignment.system_of[gold.words], ends[1][0])]
+    states = [np.where(each, int(registry.MarkState.LINK), int(registry.MarkState.ALONE)) for each in known]
+    left = [np.flatnonzero(each & (above >= ROOT)) for each, (_, above) in zip(known, ends, strict=True)]
+    sides = [(words, above - ROOT, side.labels) for (words, above), side in zip(ends, edges, strict=True)]
+    registry.paired_states(sides, left, states)
+    own = np.repeat(np.diff(as_read.word_offsets) > 0, np.diff(alignment.system.treebank.word_offsets))
+    return registry.Marks(
+        system=states[1],
+        gold=states[0],
+        partners=np.maximum(alignment.gold_of[own], registry.NO_PARTNER),
+        firsts=offsets_of(sums_by(alignment.owners[own], len(alignment.gold.treebank))),
+    )
 
 
 def _wrong_words(alignment: Alignment, wrong: BoolArray, start: int, stop: int) -> Lists:

@@ -93,7 +93,7 @@ def _chosen_items(trees: OutputTrees, units: BoolArray) -> BoolArray:
     """Return which of gold's sentences have one of the output's chosen units."""
     fit = trees.fit
     if fit is not None and fit.sizes is not None:
-        return _any_in(units, offsets_of(fit.sizes))
+        return _any_in(units, trees.text.units_from(offsets_of(fit.sizes)))
     own = _any_in(units, trees.text.units)
     if fit is None:
         return own

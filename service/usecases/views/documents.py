@@ -50,7 +50,7 @@ class Half:
     Attributes:
         words: `{"id", "form"}`, and `tag` of constituents; None of an alignment without words.
         tree: what is drawn over them: arcs, spans, edges or links.
-        rows: where each word without an empty node stands in `words`; of other kinds the rows of `tree`.
+        rows: of `tree` that marks are of: those of words, and not of empty nodes; of other kinds all.
         more: further members.
     """
 
@@ -98,7 +98,9 @@ def half_of(text: Text, sentence: int) -> Half:
     if text.kind == kinds.DISCONTINUOUS:
         return _discontinuous_half(text, sentence)
     if text.kind == kinds.GRAPH:
-        return _graph(text, sentence)
+        tagged = text.has("tags")
+        half = Half(_tagged_words(text, sentence), (), (), {}) if tagged else _dependencies_half(text, sentence)
+        return _with_edges(half, text, text.bounds("words", sentence))
     return _constituents_half(text, sentence) if text.kind == kinds.CONSTITUENTS else _links_half(text, sentence)
 
 
@@ -203,17 +205,17 @@ def _expressions(text: Text, sentence: int) -> list[Document]:
 def _with_empty(
     text: Text, sentence: int, words: list[Document], arcs: list[Document]
 ) -> tuple[list[Document], list[Document], list[int]]:
-    """Put empty nodes between the words: they have a number and no arc; what they are called is not read."""
-    empty: dict[int, list[str | None]] = {}
-    after = text.values("empty_after", sentence)
-    for position, name in zip(after, text.named("empty_ids", sentence), strict=True):
-        empty.setdefault(position, []).append(name)
+    """Put empty nodes between the words: they have no arc."""
+    empty: dict[int, list[Document]] = {}
+    after, names = text.values("empty_after", sentence), text.named("empty_ids", sentence)
+    for position, name, form in zip(after, names, text.named("empty_forms", sentence), strict=True):
+        empty.setdefault(position, []).append({"id": name, "form": form})
     all_words: list[Document] = []
     all_arcs: list[Document] = []
     rows = []
     for position in range(len(words) + 1):
-        for name in empty.get(position, ()):
-            all_words.append({"id": name, "form": None})
+        for word in empty.get(position, ()):
+            all_words.append(word)
             all_arcs.append({"head": None, "deprel": None})
         if position < len(words):
             rows.append(len(all_words))
@@ -246,13 +248,16 @@ def _discontinuous_half(text: Text, sentence: int) -> Half:
     return Half(_tagged_words(text, sentence), rows, range(len(rows)), {})
 
 
-def _graph(text: Text, sentence: int) -> Half:
-    ends = [text.values(name, sentence) for name in ("predicates", "arguments")]
-    edges = [
-        {"predicate": str(predicate), "argument": str(argument), "label": label}
-        for predicate, argument, label in zip(*ends, text.named("roles", sentence), strict=True)
-    ]
-    return Half(_tagged_words(text, sentence), edges, range(len(edges)), {})
+def _with_edges(half: Half, text: Text, words: slice) -> Half:
+    """Return a half with the edges whose arguments are these words, counted over the whole text, as its tree."""
+    rows = slice(*text.units_from(np.array([words.start, words.stop])).tolist())
+    columns = (text.numbers(name)[rows].tolist() for name in ("predicates", "arguments", "roles"))
+    edges: list[Document] = []
+    for predicate, argument, role in zip(*columns, strict=True):
+        inside = words.start <= predicate < words.stop
+        head = str(predicate - words.start + 1) if inside else "0" if predicate == structure.ROOT else None
+        edges.append({"predicate": head, "argument": str(argument - words.start + 1), "label": text.strings[role]})
+    return Half(half.words, edges, range(len(edges)), half.more)
 
 
 def _links_half(text: Text, sentence: int) -> Half:
@@ -270,7 +275,7 @@ def _links_half(text: Text, sentence: int) -> Half:
 def own_document(kind: str, item: int, half: Half) -> Document:
     """Return the document of an output's sentence alone."""
     none: Document = {"gold_words": None, "gold": None, "wrong": None, "missed": None}
-    if kind == kinds.DEPENDENCIES:
+    if kind in (kinds.DEPENDENCIES, kinds.GRAPH):
         none = {"tokens": [], **none, "pairs": None}
     elif kind == kinds.ALIGNMENT:
         none = {"target_words": None, "gold_target_words": None, **none}
@@ -351,7 +356,7 @@ class OutputTrees:
     def errors(self) -> Mapping[str, arrays.IntArray] | None:
         """The number of errors of each sentence; None where the output was not compared with gold."""
         if self._found is not None:
-            return errors_of(self._found.marks, self.gold.units, self.text.units)
+            return errors_of(self._found.marks, self.gold, self.text)
         wrong = self._expressions()
         if wrong is None or len(wrong) != len(self.text):
             return None
@@ -360,7 +365,7 @@ class OutputTrees:
     @cached_property
     def fit(self) -> Fit | None:
         """Where the output's half of each of gold's sentences lies; None where it is the sentence of its number."""
-        return None if self._found is None else fit_of(self._found.marks, self.text.units)
+        return None if self._found is None else fit_of(self._found.marks, self.text)
 
     def own(self, sentence: int, *, marks: bool, words: bool = False) -> Document:
         """Return one sentence of the output alone.
@@ -429,7 +434,7 @@ class OutputTrees:
         else:
             half, states, _ = self._part(cut)
             forms = [word["form"] for word in half.words or ()]
-            units = len(forms)
+            units = len(half.tree)
         return Outline(sentence + 1, self.text.kind, forms, units, marks_of(states) if marks else None)
 
     def items_of(self, sentence: int) -> range:
@@ -456,7 +461,7 @@ class OutputTrees:
             document["gold_words"] = gold.words
             if self.text.kind == kinds.ALIGNMENT:
                 document["gold_target_words"] = gold.more[_TARGETS]
-            if self.text.kind == kinds.DEPENDENCIES:
+            if self.text.has("heads"):
                 document["pairs"] = _pairs(half, gold, partners, self.gold.bounds("words", item).start)
         return document
 
@@ -466,7 +471,6 @@ class OutputTrees:
         deprels: list[str | None] = []
         heads: list[int] = []
         annotation: list[Document] = []
-        states: list[int] = []
         partners: list[int] = []
         sentence, skipped, left = cut.sentence, cut.skipped, cut.units or 0
         while left > 0 and sentence < len(self.text):
@@ -476,12 +480,17 @@ class OutputTrees:
             heads += [_shifted(head, shift, skipped, len(found)) for head in self.text.values("heads", sentence)[here]]
             deprels += self.text.named("deprels", sentence)[here]
             annotation += _annotation(self.text, sentence)[here]
-            states += self._states(sentence)[here]
             partners += self._partners(sentence)[here]
             forms += found
             left -= len(found)
             sentence, skipped = sentence + 1, 0
-        return cut_half(forms, heads, deprels, annotation), states, partners
+        half = cut_half(forms, heads, deprels, annotation)
+        first = self.text.bounds("words", cut.sentence).start + cut.skipped
+        words = slice(first, first + len(forms))
+        if self.text.kind == kinds.GRAPH:
+            half = _with_edges(half, self.text, words)
+        units = slice(*self.text.units_from(np.array([words.start, words.stop])).tolist())
+        return half, self.system_states[units].tolist(), partners
 
     def _cut(self, item: int) -> Cut | None:
         if self.fit is None:
@@ -495,8 +504,7 @@ class OutputTrees:
 
     def _is_whole(self, cut: Cut) -> bool:
         """Return whether a half is one whole sentence of the output."""
-        size = _size(self.text.bounds(self.text.main, cut.sentence))
-        return cut.units is None or (not cut.skipped and cut.units == size)
+        return cut.units is None or (not cut.skipped and cut.units == _size(self.text.bounds("words", cut.sentence)))
 
     def _states(self, sentence: int) -> list[int]:
         """Return the state of each unit of a sentence of the output."""
@@ -504,7 +512,7 @@ class OutputTrees:
 
     def _partners(self, sentence: int) -> list[int]:
         partners = None if self._found is None else self._found.marks.partners
-        return [] if partners is None else list(partners[self.text.bounds(self.text.main, sentence)].tolist())
+        return [] if partners is None else list(partners[self.text.bounds("words", sentence)].tolist())
 
 
 def _of_gold(gold: Half) -> Document:
@@ -524,11 +532,11 @@ def _shifted(head: int, shift: int, skipped: int, size: int) -> int:
 
 def _pairs(half: Half, gold: Half, partners: Sequence[int], first: int) -> list[list[int]]:
     """Return the rows of aligned words in the words of both sides."""
+    rows, golds = ([at for at, word in enumerate(side.words or ()) if "." not in word["id"]] for side in (half, gold))
     if not partners:
-        return [list(pair) for pair in zip(half.rows, gold.rows, strict=False)]
-    size = len(gold.rows)
+        return [list(pair) for pair in zip(rows, golds, strict=False)]
     return [
-        [row, gold.rows[partner - first]]
-        for row, partner in zip(half.rows, partners, strict=True)
-        if first <= partner < first + size
+        [row, golds[partner - first]]
+        for row, partner in zip(rows, partners, strict=True)
+        if first <= partner < first + len(golds)
     ]

@@ -23,7 +23,7 @@ from service.usecases.scoring import config, gold, part_scorer
 from service.usecases.views.asking import ErrorsHidden, NotComparable, Output, Question, Sight, asked_of
 from service.usecases.views.choosing import TREES_NOT_KEPT, Asked, differing, listed, tree_page, window
 from service.usecases.views.documents import Document, Outline, OutputTrees
-from service.usecases.views.text import Text
+from service.usecases.views.text import Text, Words
 from treescore.core.arrays import BoolArray, IntArray
 from treescore.core.registry import Outcome
 from treescore.core.scores import with_values
@@ -250,11 +250,19 @@ class LiveOutput:
 
     @cached_property
     def _text(self) -> Text:
-        return Text(self._read.system, annotation=self._annotation)
+        return self._shown(self._read.system)
 
     @cached_property
     def _gold(self) -> Text:
-        return Text(self._read.evaluation.gold, self._read.evaluation.items.words, self._annotation)
+        return self._shown(self._read.evaluation.gold, self._read.evaluation.items.words)
+
+    def _shown(self, treebank: Treebank, words: Words = None) -> Text:
+        by = tree_marks.edges_by(self._read.first)
+        try:
+            edges = None if by is None else by.metric.edges_in(treebank)
+        except ScoringError as error:
+            raise NotFound(TREES_NOT_KEPT) from error
+        return Text(treebank, words, self._annotation, edges)
 
     @property
     def _annotation(self) -> set[str]:

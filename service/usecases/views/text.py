@@ -51,10 +51,16 @@ class Text:
         treebank: as it was read.
         words: stated beside an alignment.
         annotation: the columns of words beside heads and relations.
+        edges: enhanced ones, in place of the heads and relations of dependencies.
     """
 
-    def __init__(self, treebank: trees.Treebank, words: Words = None, annotation: Collection[str] = ()) -> None:
+    def __init__(
+        self, treebank: trees.Treebank, words: Words = None, annotation: Collection[str] = (),
+        edges: structure.Edges | None = None,
+    ) -> None:  # fmt: skip
         columns, vocabulary = _columns_of(treebank, words, annotation)
+        if edges is not None:
+            columns = _with_edges(columns, edges)
         self.kind, self.main, self.strings = columns.kind, columns.main, vocabulary.strings
         self._offsets, self._columns = columns.offsets, columns.columns
         self._lines, self._names = _lines_of(treebank), treebank.sentences.sent_ids
@@ -70,6 +76,10 @@ class Text:
     def units(self) -> IntArray:
         """Where the units that marks are of begin in each sentence, int64 (n + 1,)."""
         return self._offsets[self.main]
+
+    def units_from(self, words: IntArray) -> IntArray:
+        """Return where the units of words begin that begin stretches of words, int64, the same shape."""
+        return np.searchsorted(self.numbers("arguments"), words) if self.main == "edges" else words
 
     def numbers(self, name: str) -> IntArray:
         """Return a column of all sentences."""
@@ -140,6 +150,7 @@ def _dependency_columns(treebank: trees.DependencyTreebank, annotation: Collecti
         offsets["empty"] = offsets_of(np.bincount(owners, minlength=len(treebank)))
         columns["empty_after"] = "empty", treebank.empty_after - words[owners]
         columns["empty_ids"] = "empty", treebank.empty_ids
+        columns["empty_forms"] = "empty", treebank.empty_forms
     if isinstance(treebank, trees.ExpressionTreebank):
         owners = treebank.expression_sentences()
         offsets["expressions"] = offsets_of(np.bincount(owners, minlength=len(treebank)))
@@ -183,17 +194,16 @@ def _discontinuous_columns(treebank: trees.DiscontinuousTreebank) -> _Columns:
 
 
 def _graphs(treebank: trees.SemanticTreebank) -> _Columns:
-    """Return words, and edges with the positions of their words from 1; the predicate of a top is 0."""
-    edges = structure.edges_of(treebank)
-    predicates, arguments = structure.places_in_sentences(edges, treebank.word_offsets)
-    columns = {
-        "roles": ("edges", edges.labels),
-        "predicates": ("edges", predicates),
-        "arguments": ("edges", arguments),
-        "forms": ("words", treebank.forms),
-        "tags": ("words", treebank.tags),
-    }
-    offsets = {"edges": structure.edge_offsets(treebank), "words": treebank.word_offsets}
+    columns = {"forms": ("words", treebank.forms), "tags": ("words", treebank.tags)}
+    words = _Columns(GRAPH, {"words": treebank.word_offsets}, columns, "words")
+    return _with_edges(words, structure.edges_of(treebank))
+
+
+def _with_edges(words: _Columns, edges: structure.Edges) -> _Columns:
+    """Return columns of words with those of the edges between them, whose words are counted over the whole text."""
+    named = zip(("predicates", "arguments", "roles"), edges, strict=True)
+    columns = {**words.columns, **{name: ("edges", column) for name, column in named}}
+    offsets = {**words.offsets, "edges": np.searchsorted(edges.arguments, words.offsets["words"])}
     return _Columns(GRAPH, offsets, columns, "edges")
 
 
@@ -248,17 +258,17 @@ class Fit:
     sizes: IntArray | None = None
 
 
-def fit_of(marks: Marks, systems: IntArray) -> Fit | None:
-    """Return where halves lie; None where each is the sentence of its number. The output's units are at `systems`."""
+def fit_of(marks: Marks, text: Text) -> Fit | None:
+    """Return where halves lie in the output's text; None where each is the sentence of its number."""
     if marks.firsts is not None:
-        firsts = marks.firsts[:-1]
+        firsts, systems = marks.firsts[:-1], text.offsets("words")
         sentences = np.maximum(np.searchsorted(systems, firsts, "right") - 1, 0)
         sentences = np.minimum(sentences, max(len(systems) - 2, 0))
         return Fit(sentences, firsts - systems[sentences], np.diff(marks.firsts))
     return None if marks.sentences is None else Fit(marks.sentences)
 
 
-def errors_of(marks: Marks, golds: IntArray, systems: IntArray) -> dict[str, IntArray]:
+def errors_of(marks: Marks, gold: Text, system: Text) -> dict[str, IntArray]:
     """Count the errors of each sentence: `own` of the output's sentences, `item` of gold's with what the output lacks.
 
     A word without a partner is none of the output's own errors: it would tell of gold's words.
@@ -267,11 +277,11 @@ def errors_of(marks: Marks, golds: IntArray, systems: IntArray) -> dict[str, Int
     for kind in OF_ERRORS:
         wrong = wrong_units(marks.system, kind)
         own = wrong & (marks.system != MarkState.ALONE)
-        counts[f"own_{kind}"] = _sums(own, systems)
+        counts[f"own_{kind}"] = _sums(own, system.units)
         lacking = wrong_units(marks.gold, kind) & (
             (marks.gold >= MarkState.ALONE) if kind == "any" else (marks.gold == MarkState.SPAN)
         )
-        counts[f"item_{kind}"] = _wrong_by_item(marks, wrong, systems) + _sums(lacking, golds)
+        counts[f"item_{kind}"] = _wrong_by_item(marks, wrong, system) + _sums(lacking, gold.units)
     return counts
 
 
@@ -282,10 +292,10 @@ def wrong_units(states: IntArray, kind: str) -> BoolArray:
     return np.isin(states, [int(state) for state in _STATES_OF[kind]])
 
 
-def _wrong_by_item(marks: Marks, wrong: BoolArray, systems: IntArray) -> IntArray:
+def _wrong_by_item(marks: Marks, wrong: BoolArray, system: Text) -> IntArray:
     if marks.firsts is not None:
-        return _sums(wrong, marks.firsts)
-    own = _sums(wrong, systems)
+        return _sums(wrong, system.units_from(marks.firsts))
+    own = _sums(wrong, system.units)
     if marks.sentences is None:
         return own
     return (

@@ -368,7 +368,7 @@ def test_below_gold_a_team_sees_its_own_annotation(kept_stage: Stage) -> None:
     team = task.team()
     submitted = task.submit(team, ANNOTATED.replace("2\t", empty, 1))
     page = team.get(submitted.replace("/v1/submissions/", "/s/") + "/sentences").text
-    assert [word[:2] for word in under_words(page)] == [["Dogs", "NOUN"], ["", ""], ["bark", "VERB"], ["!!!", "PUNCT"]]
+    assert [word[:2] for word in under_words(page)] == [["Dogs", "NOUN"], ["e", ""], ["bark", "VERB"], ["!!!", "PUNCT"]]
     assert "What is wrong with them is not shown." in page
     assert "SECRET" not in page
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from treescore.core.registry import NO_PARTNER, MarkState
@@ -144,3 +146,58 @@ def test_edges_and_tops_of_graphs_that_the_other_side_lacks_or_has_with_another_
 def _read(text: str, gold: str) -> Any:
     spec = parse_spec({"format": "sdp", "metrics": ["semantic_dependencies"]})
     return Evaluation(spec, gold.encode()).read(text.encode(), spec.format)
+
+
+def enhanced(rng: random.Random, forms: str) -> str:
+    """Sentences of these forms with edges from anywhere, some of them through an empty node or unreadable."""
+    text = ""
+    for each in forms.split("."):
+        for at, form in enumerate(each, 1):
+            heads = [rng.choice([*range(len(each) + 1), "1.1"]) for _ in range(rng.randrange(4))]
+            deps = "|".join(f"{head}:{rng.choice(('a', 'a:b', 'b'))}" for head in heads) or "_"
+            text += f"{at}\t{form}\t_\t_\t_\t_\t0\troot\t{deps}\t_\n"
+            if at == 1:
+                text += f"1.1\tx\t_\t_\t_\t_\t_\t_\t{len(each)}:c\t_\n"
+        text += "\n"
+    return text
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("params", [{}, {"empty_nodes": "skip"}, {"leave_out": ["gapping", "shared_parents"]}])
+def test_marks_of_enhanced_edges_agree_with_the_counts(seed: int, params: dict[str, Any]) -> None:
+    """In each sentence of gold, for each edge that is drawn."""
+    rng = random.Random(seed)  # noqa: S311 - not a secret
+    gold, output = enhanced(rng, "abc.de.fgh"), enhanced(rng, rng.choice(("abc.de.fgh", "ab.cdef.gh", "abcdefgh")))
+    spec = parse_spec({"format": "conllu", "metrics": [{"name": "enhanced", "params": params}]})
+    evaluation = Evaluation(spec, gold.encode())
+    system = evaluation.read(output.encode(), spec.format)
+    outcomes = evaluation.compare(system, spec.format)
+    found = marks_of(spec.entries, outcomes, evaluation.gold, system)
+    assert found is not None
+    marks, [entry] = found.marks, spec.entries
+    golds, systems = (entry.metric.edges_in(side).arguments for side in (evaluation.gold, system))
+    assert marks.firsts is not None
+    sides = ((marks.gold, golds, evaluation.gold.word_offsets), (marks.system, systems, marks.firsts))
+    rows = [[np.diff(np.searchsorted(words[chosen], bounds)) for chosen in (states == R, slice(None))]
+            for states, words, bounds in sides]  # fmt: skip
+    (right, in_gold), (same, in_system) = (map(np.ndarray.tolist, each) for each in rows)
+    assert right == same
+    assert np.array_equal(outcomes["enhanced"].rows[:, :3].T, [right, in_gold, in_system])
+
+
+def test_an_edge_under_another_relation_is_wrong_by_it_and_a_wrong_head_is_no_error() -> None:
+    gold = "1\ta\t_\t_\t_\t_\t0\troot\t0:root|2:x|2:y\t_\n2\tb\t_\t_\t_\t_\t1\tdep\t1:dep\t_\n\n"
+    output = "1\ta\t_\t_\t_\t_\t0\troot\t0:root|2:x|2:z\t_\n2\tb\t_\t_\t_\t_\t0\tdep\t0:dep\t_\n\n"
+    found = marked({"format": "conllu", "metrics": ["enhanced"]}, gold, output)
+    assert found is not None
+    assert found.key == "enhanced"
+    assert found.marks.system.tolist() == found.marks.gold.tolist() == [R, R, L, K]
+
+
+@pytest.mark.parametrize(("other", "key"), [("attachment", "attachment"), ("dependency_relations", None)])
+def test_heads_are_marked_where_a_metric_of_heads_stands_first(other: str, key: str | None) -> None:
+    gold = GOLD.replace("_\t_\n", "0:root\t_\n")
+    found = marked({"format": "conllu", "metrics": [other, "enhanced"]}, gold, gold)
+    assert found is not None
+    assert found.key == key
+    assert len(found.marks.system) == 4

@@ -18,7 +18,7 @@ import numpy as np
 from treescore.core import columns
 from treescore.core.arrays import BoolArray, IntArray, grouped, owners_of, paired_rows, ranked, sums_of_rows
 from treescore.core.params import Json
-from treescore.core.registry import Marks, MarkState
+from treescore.core.registry import Marks, MarkState, paired_states
 from treescore.core.scores import ScoreTable, harmonic
 from treescore.core.trees import NO_TAG, ConstituentTreebank, Vocabulary
 from treescore.metrics.parseval.choices import Choices
@@ -349,13 +349,9 @@ def paired_marks(sides: Sequence[Sequence[IntArray]], left: list[IntArray]) -> M
         left: those of each side that are compared.
     """
     states = [np.zeros(len(nodes[0]), np.int64) for nodes in sides]
-    for size, state in ((4, MarkState.RIGHT), (3, MarkState.LABEL)):
-        golds, systems = ([column[rows] for column in nodes[:size]] for nodes, rows in zip(sides, left, strict=True))
-        for number, paired in enumerate(paired_rows(golds, systems)):
-            states[number][left[number][paired]] = state
-            left[number] = np.delete(left[number], paired)
     for number, rows in enumerate(left):
         states[number][rows] = MarkState.SPAN
+    paired_states(sides, left, states)
     return Marks(system=states[1], gold=states[0])
 
 

@@ -98,7 +98,26 @@ def graphs(rng: random.Random) -> tuple[str, str, list[str]]:
     return gold, output, ["semantic_dependencies"]
 
 
-MADE = {"sdp": graphs, "conllu": dependencies, "bracketed": constituents, "discbracket": discontinuous}
+def enhanced(rng: random.Random) -> tuple[str, str, list[str]]:
+    """Dependencies with enhanced edges from anywhere in the sentence."""
+
+    def with_edges(text: str) -> str:
+        sentences = []
+        for lines in map(str.splitlines, text.split("\n\n")):
+            ends = [range(len(lines) + 1)] * 2
+            edges = ["|".join(f"{rng.choice(each)}:{rng.choice(RELATIONS)}" for each in ends) for _ in lines]
+            pairs = zip(lines, edges, strict=True)
+            sentences.append("".join(f"{line[:-3]}{rng.choice((found, '_'))}\t_\n" for line, found in pairs))
+        return "\n".join(sentences)
+
+    gold, output, _ = dependencies(rng)
+    return with_edges(gold), with_edges(output), ["enhanced"]
+
+
+MADE = {
+    "sdp": graphs, "conllu": dependencies, "bracketed": constituents, "discbracket": discontinuous,
+    "enhanced": enhanced,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=sorted(MADE))
@@ -108,7 +127,8 @@ def trees(
     """The trees of a job over two systems, asked page by page."""
     gold, output, metrics = MADE[request.param](random.Random(7))  # noqa: S311 - chooses test data
     systems = [{"name": "A", "output": output}, {"name": "gold", "output": gold}]
-    job = {"format": request.param, "gold": gold, "systems": systems, "metrics": metrics}
+    form = "conllu" if request.param == "enhanced" else request.param
+    job = {"format": form, "gold": gold, "systems": systems, "metrics": metrics}
     config = load_config(
         {"TREESCORE_DATA_DIR": str(tmp_path_factory.mktemp("trees")), "TREESCORE_REDIS_URL": valkey.url}
     )
