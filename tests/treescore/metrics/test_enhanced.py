@@ -15,7 +15,7 @@ from treescore.core.trees import Vocabulary
 from treescore.errors import InputError, LimitError
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_format, parse_spec
-from treescore.metrics.enhanced import _Reader, edges_of
+from treescore.metrics.enhanced.edges import _Reader, edges_of
 
 
 def sentence(*rows: tuple[str, str]) -> bytes:

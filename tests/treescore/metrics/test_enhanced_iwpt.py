@@ -15,7 +15,7 @@ from treescore.core.trees import DependencyTreebank, Sentences
 from treescore.errors import InputError, Problem
 from treescore.evaluation.evaluate import Evaluation
 from treescore.evaluation.spec import parse_spec
-from treescore.metrics.enhanced import KINDS
+from treescore.metrics.enhanced.edges import KINDS
 
 CASES: dict[str, Any] = json.loads((ROOT / "tests" / "golden" / "field_enhanced.json").read_bytes())["cases"]
 SWITCHES = [

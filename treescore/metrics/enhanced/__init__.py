@@ -1,0 +1,1 @@
+"""Scores of enhanced dependencies, as in the IWPT shared tasks."""
