@@ -25,7 +25,7 @@ from treescore.render import crosstable, drawing, forms, heat_maps
 from treescore.render.dot_table import DotColumn, DotRow, DotTable, Mark, Scale, dot_table, in_units, scale_of
 from treescore.render.drawing import stepped as figures_stepped
 from treescore.render.table import CSV, LATEX, TABLE_FORMS, TSV, Column, Table, separated
-from treescore.significance.notes import AGREE, BY_SENTENCE, OTHER_PARTS, notes, of_views
+from treescore.significance.notes import AGREE, BY_SENTENCE, OTHER_PARTS, notes
 
 
 def percent_of(addresses: Iterable[str], form: str = "svg") -> frozenset[str]:
@@ -201,7 +201,7 @@ def claims_of_pair(document: Mapping[str, Any], pair: Mapping[str, Any]) -> list
     """Return the notes of a comparison that hold of one of its pairs alone, the first of its units, without marks."""
     systems = [each for each in document["systems"] if each["name"] in (pair["a"], pair["b"])]
     own = notes({**document, "systems": systems, "pairs": [pair]})
-    said = [each for each in of_views(document) if each in (document["notes"][0], *own)]
+    said = [each for each in wording.notes_of_views(document) if each in (document["notes"][0], *own)]
     unmarked = {OTHER_PARTS: "", "Not marked": "Not significant", "a marked": "a significant"}
     return [reduce(lambda words, each: words.replace(each, unmarked[each]), unmarked, note) for note in said]
 

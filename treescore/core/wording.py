@@ -42,6 +42,14 @@ def units_of(comparison: Mapping[str, Any]) -> tuple[str, str]:
     return unit_words(comparison["units"], mixed=bool(comparison.get("parts_by_sentence")))
 
 
+TINY = "p below 2.2e-308 is shown as that; log10_p holds it."
+
+
+def notes_of_views(comparison: Mapping[str, Any]) -> list[str]:
+    """Return the notes of a comparison, without that of `log10_p`, which views of it lack."""
+    return [each for each in comparison["notes"] if each != TINY]
+
+
 MAX_NAME = 200
 """Most characters of a name that tables show."""
 NAME_RULE = f"A name has 1 to {MAX_NAME} printable characters, not all of them spaces."

@@ -16,7 +16,6 @@ from treescore.core.registry import METRICS, score_head
 from treescore.core.text import digest_of, short_digests
 from treescore.errors import InputError, Problem
 from treescore.evaluation.document import asked_transforms
-from treescore.significance.notes import of_views
 
 if TYPE_CHECKING:
     from treescore.core.params import Json
@@ -324,7 +323,7 @@ def notes(document: Document) -> list[str]:
         f"not tested: {wording.listed(names, 10, ', ', ' and {} more')} ({reason})" for reason, names in reasons.items()
     ]
     unscored = unscored_lines((each["name"], each["sentences"]) for each in document["systems"] if "sentences" in each)
-    return [*identical(document), *of_views(document), *unscored, *untested]
+    return [*identical(document), *wording.notes_of_views(document), *unscored, *untested]
 
 
 def identical(document: Document) -> list[str]:

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from treescore.core.scores import Score, value_at
-from treescore.core.wording import PERCENT, UNDEFINED, Figures, Unit, figures_of, one_line, p_figure
+from treescore.core.wording import PERCENT, UNDEFINED, Figures, Unit, figures_of, notes_of_views, one_line, p_figure
 from treescore.evaluation.document import warning_lines, warnings_of_metric
 from treescore.render import crosstable
 from treescore.render.crosstable import with_decimals
 from treescore.render.table import CSV, HTML, LATEX, MARKDOWN, TEXT, Column, Table, separated, written
-from treescore.significance.notes import of_views
 
 if TYPE_CHECKING:
     from treescore.evaluation.spec import Entry, Spec
@@ -334,7 +333,7 @@ def _flat_pair(document: Document, pair: Document) -> dict[str, Any]:
         "score": document["score"],
         "detectable": (pair.get("detectable") or {}).get("difference"),
         "margin": tested.get("margin"),
-        "notes": " ".join(of_views(document)),
+        "notes": " ".join(notes_of_views(document)),
         "warnings": " ".join(document["warnings"]),
     }
     for name in ("ci", "ci_adjusted"):

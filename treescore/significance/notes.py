@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from treescore.core.registry import score_head
-from treescore.core.wording import counted, listed, one_line, p_equals, unit_word, units_of
+from treescore.core.wording import TINY, counted, listed, one_line, p_equals, unit_word, units_of
 from treescore.significance.families import adjusted
 from treescore.significance.law import FEWEST_FOR_MARGIN, FEWEST_FOR_SIGNS
 from treescore.significance.settings import SMALLEST
 
 Document = Mapping[str, Any]
 OTHER_PARTS = " For other parts like them p is in `p (parts)`."
-TINY = "p below 2.2e-308 is shown as that; log10_p holds it."
 AGREE = " An interval leaves out 0 exactly where its difference is marked."
 LISTED = 10
 """Systems that one sentence names; the document holds all."""
@@ -41,11 +40,6 @@ def notes(document: Document) -> list[str]:
         reasons = dict.fromkeys(str(pair["reason"]) for pair in pairs if pair.get("reason"))
         return [f"Not tested: {'; '.join(reasons)}."] if reasons else []
     return [said for case in (_CASES if pairs else (_missing,)) if (said := case(document))]
-
-
-def of_views(document: Document) -> list[str]:
-    """Return the notes that a document has, without that of `log10_p`, which other views of it lack."""
-    return [each for each in document["notes"] if each != TINY]
 
 
 def _pairs(document: Document) -> list[Document]:

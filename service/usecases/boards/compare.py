@@ -35,6 +35,7 @@ from service.usecases.scoring.shares import share_rows, split_of, stored_documen
 from treescore.core.arrays import BoolArray, Counts
 from treescore.core.params import Json
 from treescore.core.registry import TokenBits
+from treescore.core.wording import notes_of_views
 from treescore.evaluation import benchmark as evaluation
 from treescore.evaluation.benchmark import mean_of_parts
 from treescore.significance import Settings, notes
@@ -402,7 +403,7 @@ def significance_of(
         shown = gate.comparison_view(release.level, comparison, by_part=not release.hidden, counts=counts)
         document["unit_count"] = shown.get("unit_count")
         # a board has no column of p for other parts
-        document["notes"] = [each.replace(notes.OTHER_PARTS, "") for each in notes.of_views(shown) if each != ROUNDED]
+        document["notes"] = [each.replace(notes.OTHER_PARTS, "") for each in notes_of_views(shown) if each != ROUNDED]
         if last is not None:  # some name rows that are not there any more
             document["notes"] = [each for each in document["notes"] if not any(gone in each for gone in last.gone)]
     untested |= {each["name"]: each["reason"] for each in comparison["untested"]}

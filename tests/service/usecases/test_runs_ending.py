@@ -210,11 +210,11 @@ def test_a_board_that_changes_while_it_is_compared_is_compared_again(task, conte
 def test_gold_of_a_benchmark_that_is_deleted_while_it_is_checked_leaves_nothing(task, context, monkeypatch):
     read, deleted = revision_work.blind_inputs, []
 
-    def deletes(gold):
+    def deletes(gold, pairs):
         if not deleted:
             deleted.append(SLUG)
             delete_benchmark(context, ORGANISER, SLUG)
-        return read(gold)
+        return read(gold, pairs)
 
     monkeypatch.setattr(revision_work, "blind_inputs", deletes)
     task.make(publish_input="words")
