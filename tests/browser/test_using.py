@@ -186,6 +186,29 @@ def test_sorting_asks_the_service_nothing_and_back_undoes_it(visit: Visit, origi
     assert page.locator("tbody").inner_text() == rows
 
 
+def test_a_word_that_a_pointer_or_keys_come_to_lights_what_is_below_it(visit: Visit, site: Site) -> None:
+    submission = site.submissions["deps-gold"]["lyon"]
+    page = visit(f"/s/{submission}/sentences?part=en_news", "team", "deps-gold").page
+    box, lit = page.locator("[data-heads]"), page.locator("[data-heads] .lit")
+    expect(box).to_be_visible()
+    for number in box.locator("text.num").all():
+        number.hover()
+        expect(lit.filter(has_text=str(number.text_content()))).not_to_have_count(0)
+    page.mouse.move(0, 0)
+    expect(lit).to_have_count(0)
+    page.locator("a").last.focus()
+    for _ in range(MOST_KEYS):
+        page.keyboard.press("Shift+Tab")
+        if box.evaluate("box => box === document.activeElement"):
+            break
+    expect(lit).not_to_have_count(0)
+    before = lit.all_text_contents()
+    page.keyboard.press("l")
+    assert lit.all_text_contents() != before
+    page.keyboard.press("Tab")
+    expect(lit).to_have_count(0)
+
+
 def test_j_and_k_change_the_sentence(visit: Visit, site: Site) -> None:
     submission = site.submissions["deps-gold"]["lyon"]
     seen = visit(f"/s/{submission}/sentences?part=en_news", "team", "deps-gold")

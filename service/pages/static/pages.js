@@ -205,7 +205,7 @@
 
   const off = () => { try { return localStorage.getItem(KEYS) === "off"; } catch { return false; } };
   const typing = (target) => target.closest("input, select, textarea, [contenteditable]");
-  // a word lights the words below it in the output's tree: those that a pointer is on, or that keys have come to
+  // a word lights the words below it in the output's tree: those that a pointer is on, or that focus or keys have come to
   const lights = [...document.querySelectorAll("[data-heads]")].map((box) => {
     const heads = JSON.parse(box.dataset.heads);
     const words = [...box.querySelectorAll("text.num")].map((number) => ({ id: number.textContent, texts: [number.previousElementSibling, number] }));
@@ -219,7 +219,10 @@
       text.addEventListener("pointerleave", () => light(undefined));
     }
     let at = -1;
-    return (step) => { at = Math.min(Math.max(at + step, 0), words.length - 1); if (words.length) light(words[at].id); };
+    const move = (step) => { at = Math.min(Math.max(at + step, 0), words.length - 1); if (words.length) light(words[at].id); };
+    box.addEventListener("focus", () => { if (box.matches(":focus-visible")) move(at < 0 ? 1 : 0); });
+    box.addEventListener("blur", () => light(undefined));
+    return move;
   });
   const follow = (name) => { const link = document.querySelector(`a[data-key="${name}"]`); if (link) link.click(); };
   document.addEventListener("keydown", (event) => {
