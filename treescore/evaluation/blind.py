@@ -45,7 +45,7 @@ def blind_inputs(treebank: trees.Treebank, pairs: Sequence[tuple[str, str]] | No
         sides = {"source": treebank.source, "target": treebank.target}
         return {f"{side}/{name}": text for side, half in sides.items() for name, text in blind_inputs(half).items()}
     named = zip(("source", "target"), zip(*pairs or (), strict=True), strict=False)
-    texts = [(side, "".join(f"{line}\n" for line in lines)) for side, lines in named]
+    texts = [(side, "".join(f"{' '.join(line.split())}\n" for line in lines)) for side, lines in named]
     return {f"{side}/{name}": text for side, text in texts for name in ("words", "text")}
 
 

@@ -93,8 +93,9 @@ def schedule_ahead(db: Connection, context: Context, board: boards.BoardRun) -> 
 def _let_revision_begin(db: Connection, board: boards.BoardRun) -> Sequence[QueuedRun]:
     """Let a revision's run begin that waits for the comparisons of its board."""
     revision = revisions.get(db, *board)
-    waits = revision is not None and runs.let_begin(db, revision.id)
-    return (QueuedRun(revision.id, queue.BULK),) if revision is not None and waits else ()
+    if revision is None or not runs.let_begin(db, revision.id):
+        return ()
+    return (QueuedRun(revision.id, queue.BULK),)
 
 
 def let_board_begin(db: Connection, benchmark_id: str) -> Sequence[QueuedRun]:
