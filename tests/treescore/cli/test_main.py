@@ -144,9 +144,10 @@ def test_ctrl_c_ends_a_command_without_a_traceback(tmp_path: Path) -> None:
         [sys.executable, "-m", "treescore", "score", str(pipe), str(pipe)],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    with process, pipe.open("wb"):  # opened once the command reads gold
+    with process:
         try:
-            process.send_signal(signal.SIGINT)
+            with pipe.open("wb"):  # opened once the command reads gold; closed, a read that begins just now ends too
+                process.send_signal(signal.SIGINT)
             printed, said = process.communicate(timeout=60)
         finally:
             process.kill()
